@@ -61,7 +61,7 @@ type crawlCommands struct {
 	UI      ctl.UICommand        `cmd:"" name:"ui" help:"Serve the dashboard of a running crawl on loopback, for a browser."`
 	Doctor  ctl.DoctorCommand    `cmd:"" help:"Say what limits a running crawl, and what to do."`
 	Explain crawl.ExplainCommand `cmd:"" help:"Say what became of URLs in a crawl, and why."`
-	Botpage botpage.Command      `cmd:"" help:"Print a page for site owners: whose crawler this is, and how it is kept away."`
+	Botpage botpage.Command      `cmd:"" help:"Print a page for site owners: whose crawler this is, and how to block it."`
 }
 
 // reportCommands read a crawl directory.

@@ -187,11 +187,10 @@ func (c *placeCheck) placeOfRecord(tag uint64) string {
 func (c *placeCheck) compareAnswers() {
 	n := &c.cut.Counters
 	var done int64
-	for _, o := range []outcome.Outcome{
-		outcome.OK, outcome.Redirect, outcome.NotModified, outcome.OtherStatus, outcome.ClientError, outcome.TruncatedLength,
-		outcome.NoMemory, outcome.TooManyRedirects,
-	} {
-		done += n.Outcomes[o]
+	for o := range outcome.Outcome(outcome.Count) {
+		if o.Class() == outcome.ClassAnswer || o == outcome.TooManyRedirects { // whose last hop has a record
+			done += n.Outcomes[o]
+		}
 	}
 	p := c.places
 	most := p.final + int64(p.robots) + p.hops + p.loose

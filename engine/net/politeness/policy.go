@@ -13,7 +13,7 @@ import (
 // Policy has all settings of Decide. Defaults are in brackets. It must not change while in use.
 type Policy struct {
 	HostDelay     time.Duration `help:"Time between two requests to a site. Raise it for small sites, or if site owners complain. Lower it only for sites that agree." default:"4s" most:"366d" zero:"meant" placeholder:"TIME" basic:""`
-	IPDelay       time.Duration `name:"ip-delay" help:"Time between two requests to an IP address, whatever its sites. Raise it for crawls of shared hosters." default:"500ms" most:"366d" zero:"meant" placeholder:"TIME" basic:""`
+	IPDelay       time.Duration `name:"ip-delay" help:"Time between two requests to an IP address, for all its sites together. Raise it for crawls of shared hosters." default:"500ms" most:"366d" zero:"meant" placeholder:"TIME" basic:""`
 	CrawlDelayMax time.Duration `help:"Longest Crawl-delay that is obeyed. A longer one in a robots.txt is shortened to this, logged and counted." default:"5m" most:"366d" zero:"meant" placeholder:"TIME"`
 
 	Tries int `help:"Tries of a URL that fails in a way that may pass, the first one included; 0 for the tries of each kind of failure, which are 3 to 5. A site that has never answered is given up after at most as many. One that has answered before keeps its queue in any case (--give-up)." default:"0" least:"0" most:"100" placeholder:"N"`

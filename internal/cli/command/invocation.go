@@ -100,7 +100,7 @@ func (t toldError) Unwrap() error { return t.error }
 var ErrStopped = errors.New("stopped before the end; run the same command again to resume")
 
 // ErrUnsent says that the crawl is done, and its archive was not sent: exit status 4.
-var ErrUnsent = errors.New("the crawl is done; its archive was not sent: 'orbweaver upload DIR' sends it")
+var ErrUnsent = errors.New("the crawl is done; its archive was not sent")
 
 // ErrStalled says that the crawl stopped since only failing sites have queued URLs: exit status 3.
 var ErrStalled = errors.New(

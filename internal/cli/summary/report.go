@@ -53,7 +53,7 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 	pages := pagesOf(r)
 	fmt.Fprintln(out, console.Paint(out, colourOf(r.State), headline(dir, r)))
 	if r.Pass > 1 {
-		fmt.Fprintf(out, "  pass      %d: %s unchanged, beside those that follow\n", r.Pass,
+		fmt.Fprintf(out, "  pass      %d: %s unchanged, which are not in the next line\n", r.Pass,
 			plural.Count(r.PagesUnchanged, "page"))
 	}
 	fmt.Fprintf(
@@ -70,7 +70,7 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 	fmt.Fprintf(out, "  bytes     %s received%s, %s stored\n", plural.Bytes(r.BytesReceived), underWay,
 		plural.Bytes(r.BytesStored))
 	fmt.Fprintf(
-		out, "  URLs      %s found, %s admitted, %s fetched, %s queued\n", plural.Number(r.URLsFound),
+		out, "  URLs      %s found, %s admitted, %s finished, %s queued\n", plural.Number(r.URLsFound),
 		plural.Number(r.URLsAdmitted), plural.Number(r.URLsFetched), plural.Number(r.URLsQueued),
 	)
 	if more := lifecycle.HowToGoOn(r.Reason, r.URLsQueued+r.SievePending); more != "" {

@@ -16,8 +16,8 @@ import (
 // DemoCommand is the command demo.
 type DemoCommand struct {
 	Dir      string `help:"Crawl directory; replaced." default:"./demo-crawl" placeholder:"DIR"`
-	Small    bool   `help:"A few hundred pages in some ninety seconds, with every fault there is."`
-	Seed     int64  `help:"Which web." default:"1" placeholder:"N"`
+	Small    bool   `help:"Crawl a few hundred pages with all kinds of faults, in some 90 seconds."`
+	Seed     int64  `help:"Seed of the simulated web." default:"1" placeholder:"N"`
 	Progress string `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
 	JSON     bool   `help:"Print JSON."`
 }

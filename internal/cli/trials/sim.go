@@ -29,7 +29,7 @@ type SimCommand struct {
 	serverOptions
 
 	SeedsFile string `help:"Write seeds, one a line." placeholder:"FILE"`
-	SeedCount int    `help:"How many." default:"100" placeholder:"N"`
+	SeedCount int    `help:"Number of seeds." default:"100" placeholder:"N"`
 	Log       string `help:"Write arrivals, one JSON object a line." placeholder:"FILE"`
 
 	verdictOptions
@@ -41,7 +41,7 @@ type SimCommand struct {
 type webOptions struct {
 	World  string `help:"File that describes the world in JSON." placeholder:"FILE"`
 	Faulty bool   `help:"A web with every fault instead of a plain one."`
-	Seed   int64  `help:"All that is random comes from here." default:"1" placeholder:"N"`
+	Seed   int64  `help:"Seed of the random numbers." default:"1" placeholder:"N"`
 	Hosts  int    `help:"Hosts." default:"1000" placeholder:"N" least:"1"`
 	IPs    int    `name:"ips" help:"Addresses that the hosts share; 0 for one to four hosts." default:"0" placeholder:"N"`
 	Pages  int    `help:"Mean number of pages of a host." default:"20" placeholder:"N" least:"1"`
@@ -61,12 +61,12 @@ type serverOptions struct {
 // verdictOptions are for the verdict on a crawl, at the end.
 type verdictOptions struct {
 	Judge       []string      `help:"At the end, hold this crawl directory against the truth; give it once for each agent of a crawl that has several." placeholder:"DIR" sep:"none"`
-	HostDelay   time.Duration `help:"What the crawler promised, for the verdict." default:"4s" placeholder:"TIME"`
-	IPDelay     time.Duration `name:"ip-delay" help:"The same for addresses." default:"500ms" placeholder:"TIME"`
+	HostDelay   time.Duration `help:"Delay of a host that the verdict expects." default:"4s" placeholder:"TIME"`
+	IPDelay     time.Duration `name:"ip-delay" help:"Delay of an address that the verdict expects." default:"500ms" placeholder:"TIME"`
 	Partial     bool          `help:"The crawl was not meant to end."`
 	Complete    bool          `help:"Without --judge: the crawl was meant to end, so hold what was answered against all that can be reached."`
-	UnderWay    int           `name:"in-flight" help:"So many answered pages may be missing from a crawl that reached a limit." default:"0" placeholder:"N"`
-	DigestEvery int           `help:"Compare one payload of so many." default:"1" placeholder:"N"`
+	UnderWay    int           `name:"in-flight" help:"Answered pages that may be missing from a crawl that reached a limit." default:"0" placeholder:"N"`
+	DigestEvery int           `help:"Compare every Nth payload." default:"1" placeholder:"N"`
 }
 
 // Help shows examples.

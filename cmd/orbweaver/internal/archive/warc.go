@@ -35,9 +35,9 @@ type Command struct {
 	Verify     warcVerifyCmd     `cmd:"" help:"Check framing, fields, digests and references."`
 	Index      warcIndexCmd      `cmd:"" help:"Print the sorted CDXJ, or write it beside each file."`
 	WACZ       WACZCommand       `cmd:"" name:"wacz" help:"Pack WARC files into one WACZ file, which ReplayWeb.page opens at once."`
-	Recompress warcRecompressCmd `cmd:"" help:"Write the records of any file as members of their own, which an index can give."`
+	Recompress warcRecompressCmd `cmd:"" help:"Compress each record separately, so that an index can locate it."`
 	Repair     warcRepairCmd     `cmd:"" help:"Write what is whole of a damaged file into a new one, and name what is not."`
-	Walls      warcWallsCmd      `cmd:"" help:"Tell challenges of protection services from pages, to try rules for --walls."`
+	Walls      warcWallsCmd      `cmd:"" help:"Find answers of protection services, to try rules for --walls."`
 	Train      warcTrainCmd      `cmd:"" help:"Make a zstd dictionary for archives like these, for crawl --warc-dictionary."`
 }
 

@@ -271,7 +271,7 @@ func (c *Command) crawl(
 	if err := summary.PrintReport(inv, c.Config.Dir, r, c.JSON, c.Quiet); err != nil {
 		return err
 	}
-	err = endOf(&r, unsent)
+	err = endOf(&r, c.Config.Dir, unsent)
 	if err != nil && !errors.Is(err, command.ErrUnsent) && !c.JSON && !c.Quiet {
 		return command.Told(err) // by the summary
 	}
@@ -279,7 +279,7 @@ func (c *Command) crawl(
 }
 
 // endOf is what a crawl ends with: nil if it is done and its archive is sent.
-func endOf(r *report.Report, unsent int64) error {
+func endOf(r *report.Report, dir string, unsent int64) error {
 	switch r.State {
 	case lifecycle.Stopped:
 		return command.ErrStopped
@@ -289,7 +289,7 @@ func endOf(r *report.Report, unsent int64) error {
 		return fmt.Errorf("%s; the same command tries again", r.Reason)
 	default:
 		if unsent > 0 {
-			return command.ErrUnsent
+			return fmt.Errorf("%w: 'orbweaver upload %s' sends it", command.ErrUnsent, dir)
 		}
 		return nil
 	}

@@ -163,7 +163,7 @@ func writeQueue(out io.Writer, q *hosts.Queue) error {
 		if w.Seconds > 0 {
 			left = " for " + seconds(w.Seconds)
 		}
-		fmt.Fprintf(out, "  waits%s: %s (%s)\n", left, command.PlainText(w.Text), w.Reason)
+		fmt.Fprintf(out, "  waits%s: %s\n", left, command.PlainText(w.Text))
 	}
 	if len(q.Waits) == 0 {
 		fmt.Fprintln(out, "  waits for nothing: it is due")

@@ -27,7 +27,7 @@ type Command struct {
 	Queue  queueCmd     `cmd:"" help:"Show the next URLs of a host, and why they wait."`
 	Seeds  seedsCmd     `cmd:"" help:"List seeds, what became of each, and why it waits."`
 	Active activeCmd    `cmd:"" help:"List the exchanges under way."`
-	Top    topCmd       `cmd:"" help:"Show the most telling figures again and again."`
+	Top    topCmd       `cmd:"" help:"Show the main figures, refreshed until Ctrl-C."`
 	Pause  ctlPauseCmd  `cmd:"" help:"Begin no more exchanges."`
 	Resume ctlResumeCmd `cmd:"" help:"Go on after a pause."`
 	Stop   ctlStopCmd   `cmd:"" help:"Stop in order; the crawl can be resumed."`
@@ -37,7 +37,7 @@ type Command struct {
 	Rule   ctlRuleCmd   `cmd:"" help:"Give hosts their own delay or limit, or exclude them."`
 	Rules  ctlRulesCmd  `cmd:"" help:"List the rules of single hosts."`
 	Reload ctlReloadCmd `cmd:"" help:"Read the file of this agent again: certificate and gossip keys."`
-	Agents agentsCmd    `cmd:"" help:"The agents that share the crawl, and the messages between them."`
+	Agents agentsCmd    `cmd:"" help:"List the agents that share the crawl, and the messages between them."`
 	Set    setCmd       `cmd:"" help:"Change settings of the running crawl; without arguments, list them."`
 	Undo   undoCmd      `cmd:"" help:"Take the last change of settings back."`
 

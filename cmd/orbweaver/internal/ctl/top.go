@@ -23,7 +23,7 @@ type topCmd struct {
 
 // Help shows an example.
 func (*topCmd) Help() string {
-	return `The most telling figures of a running crawl, again and again: rates, queue, what it waits for, the oldest
+	return `The main figures of a running crawl, refreshed until Ctrl-C: rates, queue, what it waits for, the oldest
 exchanges, and the hosts with the longest queues. Without a terminal the screens follow one another.
 
 Example:
