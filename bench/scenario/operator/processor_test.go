@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,11 +27,11 @@ func heavyPage() string {
 }
 
 // One parse worker and large pages: the processor limits the crawl, and the doctor says so. This runs in real time,
-// since work takes no virtual time. The doctor is asked when so many pages were served that most of them must wait.
+// since work takes no virtual time. The doctor is asked at each page that is served, until it names the processor: on a
+// busy machine the fetch workers fall behind for a moment, and the queue of the parse worker is not full then.
 func TestDoctorNamesTheProcessor(t *testing.T) {
-	const hosts, enough = 64, 50
-	page, reached := heavyPage(), make(chan struct{})
-	var served atomic.Int64
+	const hosts, enough = 64, 2000
+	page, served := heavyPage(), make(chan struct{}, enough)
 	web := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{}, Counts: map[string]int{}}
 	rig := testbed.MustRig(t, testbed.SmallWorld(1, simweb.Plain()), false)
 	rig.Seeds = nil
@@ -43,8 +42,9 @@ func TestDoctorNamesTheProcessor(t *testing.T) {
 				testbed.Respond(c, 404, "", "")
 				return
 			}
-			if served.Add(1) == enough {
-				close(reached)
+			select {
+			case served <- struct{}{}:
+			default:
 			}
 			testbed.Respond(c, 200, "", page+path)
 		}
@@ -62,15 +62,21 @@ func TestDoctorNamesTheProcessor(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- e.Run(t.Context()) }()
-	<-reached
-	all := diagnoses(t, e)
+	var all []doctor.Diagnosis
+	isNamed := false
+	for asked := 0; asked < enough && !isNamed; asked++ {
+		<-served
+		all = diagnoses(t, e)
+		isNamed = all[0].Cause == doctor.Processor && strings.Contains(all[0].Text, "parse workers are behind: ") ||
+			all[0].Cause == doctor.SlowDisk
+	}
 	e.Abort()
 	testbed.WaitEnd(t, rig, e, done)
 	web.Done.Wait()
 	if all[0].Cause == doctor.SlowDisk {
 		t.Skip("this machine is so busy that a write to memory takes long")
 	}
-	if first := all[0]; first.Cause != doctor.Processor || !strings.Contains(first.Text, "parse workers are behind: ") {
+	if !isNamed {
 		t.Errorf("%+v", all)
 	}
 }
