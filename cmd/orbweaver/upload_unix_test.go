@@ -56,7 +56,7 @@ func TestOnWarcClose_waitsForALimitedTime(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "crawl")
 	began := time.Now()
 	call(w.crawl(dir, 0, "--max-pages", "3", "--on-warc-close", "sleep 600", "--upload-wait", "1s")...).
-		want(t, command.ExitUnsent, "WARC files are not sent yet", "orbweaver upload DIR")
+		want(t, command.ExitUnsent, "WARC files are not sent yet", "orbweaver upload "+dir)
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
@@ -177,7 +177,7 @@ func TestUpload_whatCannotSucceedIsAnError(t *testing.T) {
 	}
 	isGone.Store(true)
 	began := time.Now()
-	call(append(args, "s3://bucket/x")...).want(t, command.ExitUnsent, "NoSuchBucket", "orbweaver upload DIR")
+	call(append(args, "s3://bucket/x")...).want(t, command.ExitUnsent, "NoSuchBucket", "orbweaver upload "+dir)
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it waited for %v", took)
 	}
