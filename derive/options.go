@@ -18,7 +18,7 @@ type Options struct {
 	Products []Product
 	// Workers is how many files are read at a time. Default: the number of processors.
 	Workers int
-	// BlockMax is how many bytes of a block are kept for products; the rest is passed over. Default 16 MiB.
+	// BlockMax is how many bytes of a block are kept for products; the rest is passed over. Default 8 MiB.
 	BlockMax int64
 	// Crawl is the name of the crawl in outputs. Default: the name of the crawl directory, or of the directory of the
 	// file.
@@ -43,7 +43,7 @@ func (o Options) WithDefaults() Options {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	if o.BlockMax == 0 {
-		o.BlockMax = 16 << 20
+		o.BlockMax = 8 << 20
 	}
 	if o.NewLanguageDetector == nil {
 		o.NewLanguageDetector = func() LanguageDetector { return noDetector{} }

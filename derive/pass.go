@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/warc"
 	"orbweaver/warc/block"
+	"orbweaver/warc/member"
 )
 
 // pass reads one file for the products that need it.
@@ -21,6 +22,8 @@ type pass struct {
 	writers   []FileWriter
 	outputs   []*Outputs
 	position  int64 // bytes of the file that are in the progress
+	kept      int64 // bytes of blocks that were kept for products
+	isCut     bool  // a block was cut, since that was too much
 	records   int64
 	faults    int64
 }
@@ -92,12 +95,38 @@ func (p *pass) read(ctx context.Context, most int64) error {
 		})
 }
 
+// What is kept of all blocks of a file: keptFree bytes, and keptMost for each byte of the file before the record. Text
+// and links take a second of processor time for 50 to 100 MiB.
+const (
+	keptFree = 32 << 20
+	keptMost = 32
+	// keptLeast is kept of each block: more than its head.
+	keptLeast = 16 << 10
+)
+
+// room returns how much of the block of a record is kept, at most most.
+func (p *pass) room(offset, most int64) int64 {
+	return min(most, max(keptLeast, keptFree+keptMost*offset-p.kept))
+}
+
 // add passes one record to the writers. If a writer cannot use the record, the others still get it.
 func (p *pass) add(rec *warc.RecordRead, most int64) error {
 	defer p.memory.doneWith()
-	r, err := p.memory.read(rec, most)
+	room := p.room(rec.Offset, most)
+	r, err := p.memory.read(rec, room)
 	if err != nil {
 		return err
+	}
+	p.kept += int64(len(r.Block))
+	if room < most && !r.IsWhole && !p.isCut {
+		p.isCut = true
+		err := p.damage(&warc.Fault{Kind: member.ErrTooLarge, File: path.Base(p.source.Path), Offset: rec.Offset,
+			What: fmt.Sprintf("this record and further ones are read up to %d KiB: more than %d MiB and %d bytes are "+
+				"unpacked for each byte of the file: unpack it with gzip -d, and name the result",
+				keptLeast>>10, keptFree>>20, keptMost)})
+		if err != nil {
+			return err
+		}
 	}
 	p.records++
 	p.advance(rec.Offset)

@@ -236,6 +236,37 @@ func TestRun_giantRecords(t *testing.T) {
 	}
 }
 
+// What is kept of the blocks of a file is bounded by its length. All records are read, and the fault is said once.
+func TestRun_manyLargeRecords(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	if err := fsys.MkdirAll("c/warc"); err != nil {
+		t.Fatal(err)
+	}
+	const pages = 12
+	var a derivetest.Archive
+	body := strings.Repeat("x", 8<<20)
+	for n := range pages {
+		a.Response(fmt.Sprintf("http://a.test/%d", n), 200, "text/html", body)
+	}
+	derivetest.Put(t, fsys, "c/warc/a.warc.gz", a.Bytes())
+	r := run(t, fsys, &uris{}, derive.Options{})
+	kept, small := 0, 0
+	for line := range strings.Lines(string(derivetest.Get(t, fsys, "out/uris/c/a.txt"))) {
+		var url string
+		var n int
+		if _, err := fmt.Sscan(line, &url, &n); err != nil {
+			t.Fatal(err)
+		}
+		kept += n
+		if n < 8<<20-1000 {
+			small++
+		}
+	}
+	if r.Records != pages || r.Faults != 1 || kept > 32<<20+32*a.Len()+pages<<14 || small != pages-4 {
+		t.Errorf("%d records, %d faults, %d bytes kept, %d cut", r.Records, r.Faults, kept, small)
+	}
+}
+
 // Names that mean nothing, or two files with one name, are mistakes of the caller.
 func TestRun_names(t *testing.T) {
 	fsys, a := twoFiles(t)

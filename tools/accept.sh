@@ -55,8 +55,11 @@ accept_conformance() {
 	mkdir -p build && "$GO" run ./tools/conformance "$DATA" build/conformance.md
 }
 
-# every hostile input, scored by family, with a page in build
-accept_hostile() { mkdir -p build && cd bench && "$GO" run ./cmd/hostilescore ../build/hostile.md; }
+# every hostile input, scored by family, with a page in build; files of others that cost much, with each command
+accept_hostile() {
+	mkdir -p build && "$GO" -C bench run ./cmd/hostilescore ../build/hostile.md &&
+		"$GO" test ./cmd/orbweaver -count=1 -v -timeout 1h -run '^TestBombs$' -large-bombs
+}
 
 # 10^6 requests in a web of faults, over ten restarts, against the outside log; five minutes of a core
 accept_polite() { "$GO" -C bench test -tags scenario ./scenario/crawl -count=1 -v -timeout 2h -run TestPolite_ -requests 1000000 -seed "$SEED"; }

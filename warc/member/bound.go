@@ -17,6 +17,6 @@ func (z *Reader) Charge(n int) error {
 	if z.unbounded || z.unpacked <= UnpackedFree+UnpackedMost*z.furthest {
 		return nil
 	}
-	return fmt.Errorf("%w: more than %d MiB and %d bytes are unpacked for each byte of the file", ErrTooLarge,
-		UnpackedFree>>20, UnpackedMost)
+	return fmt.Errorf("%w: more than %d MiB and %d bytes are unpacked for each byte of the file: unpack it with zstd -d, "+
+		"and name the result", ErrTooLarge, UnpackedFree>>20, UnpackedMost)
 }

@@ -349,3 +349,29 @@ func FuzzList(f *testing.F) {
 		}
 	})
 }
+
+// Of a WACZ with too many files the first ones are read. A directory of them has no such bound.
+func TestWACZOfManyFiles(t *testing.T) {
+	disk := vfs.NewMem(1)
+	var many []packed
+	for n := range filesFree + 500 {
+		many = append(many, packed{fmt.Sprintf("archive/%d.warc", n), "WARC", zip.Store})
+	}
+	pack(t, disk, "many.wacz", many...)
+	size, err := disk.Size("many.wacz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := Over(disk)
+	names, err := f.List("many.wacz")
+	if want := filesFree + int(size/fileBytes) + 1; len(names) != want || err != nil {
+		t.Errorf("%d names, %v, want %d", len(names), err, want)
+	}
+	if _, err := vfs.ReadFile(f, "many.wacz/more-files.warc"); !errors.Is(err, member.ErrTooLarge) {
+		t.Error(err)
+	}
+	pack(t, disk, "long.wacz", append(many, packed{"archive/a.warc", strings.Repeat("a", 500*fileBytes), zip.Store})...)
+	if names, err = f.List("long.wacz"); len(names) != len(many)+1 || err != nil {
+		t.Errorf("%d names, %v, want %d", len(names), err, len(many)+1)
+	}
+}

@@ -25,9 +25,13 @@ type list struct {
 	packages []container
 	lines    indexLines
 	room     int64 // for directories of ZIP files that are not read yet, in bytes
+	// filesMost is how many names there may be.
+	filesMost int
 }
 
-func newList() *list { return &list{files: map[string]entry{}, room: directoryMost} }
+func newList() *list {
+	return &list{files: map[string]entry{}, room: directoryMost, filesMost: filesFree}
+}
 
 // entry is a WARC file in a WACZ, or what cannot be read of it.
 type entry struct {
@@ -76,6 +80,7 @@ func (l *list) read(fsys vfs.FS, name, prefix string) (err error) {
 	if err != nil {
 		return err
 	}
+	l.filesMost += int(size / fileBytes)
 	start := make([]byte, len(zipMagic))
 	if n, _ := file.ReadAt(start, 0); n == len(start) && string(start) != zipMagic && prefix == "" {
 		return l.readParts(fsys, name, io.NewSectionReader(file, 0, min(size, listMost)))
@@ -130,6 +135,10 @@ func (l *list) readZIP(home string, from *io.SectionReader, base int64, prefix s
 		if !isArchive && !Is(e.Name) {
 			continue
 		}
+		if len(l.names) >= l.filesMost {
+			l.lose(home, prefix+"more-files", errFiles)
+			break
+		}
 		at := entry{home: home, size: int64(e.CompressedSize64)}
 		at.offset, err = e.DataOffset()
 		switch {
@@ -165,8 +174,17 @@ func (l *list) readZIP(home string, from *io.SectionReader, base int64, prefix s
 	return nil
 }
 
+// A WACZ has at most filesFree files, and one more for each fileBytes of its length. Commands such as derive take
+// milliseconds for a file of any length, since they write others for it.
+const (
+	filesFree = 256
+	fileBytes = 16 << 10
+)
+
 // Why a file in a WACZ cannot be read.
 var (
+	errFiles = fmt.Errorf("%w: this and all further files of it: it has more than %d, and one for each %d KiB: "+
+		"unpack it with unzip, and name the folder", member.ErrTooLarge, filesFree, fileBytes>>10)
 	errBehind = errors.New("it ends behind the end of the WACZ")
 	errPacked = errors.New("it is compressed once more, which the format forbids: unpack the WACZ with unzip")
 	errDeep   = errors.New("it lies in others too deep, or over them")

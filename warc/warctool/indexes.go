@@ -20,6 +20,7 @@ type indexes struct {
 	fsys    vfs.FS
 	all     []string // names of the files
 	scratch *extsort.Scratch
+	held    int                       // bytes of memory of short indexes that were made
 	made    map[string]*extsort.Lines // of files without an index
 
 	onDamage func(*warc.Fault) error // is told of the damage of these
@@ -71,6 +72,13 @@ func (x *indexes) eachBeside(name string, f func(line []byte) error) error {
 	return lines.Err()
 }
 
+// Indexes that were made stay in memory if they are shorter than heldEach, up to heldMost in all, in bytes: those of
+// many small files are read sooner from there.
+const (
+	heldEach = 16 << 10
+	heldMost = 8 << 20
+)
+
 // make makes the index of a file, unless it is there.
 func (x *indexes) make(name string) error {
 	if x.made[name] != nil {
@@ -84,8 +92,11 @@ func (x *indexes) make(name string) error {
 	z := warc.NewReader(archive, warc.ReaderOptions{Name: path.Base(name)})
 	err = warc.AddIndex(lines, z, path.Base(name), x.onDamage)
 	z.Close()
-	if err = errors.Join(err, archive.Close()); err == nil {
+	err = errors.Join(err, archive.Close())
+	if size := lines.Memory(); err == nil && (size > heldEach || x.held+size > heldMost) {
 		err = lines.Flush()
+	} else {
+		x.held += size
 	}
 	if err == nil {
 		x.made[name] = lines

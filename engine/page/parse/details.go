@@ -110,7 +110,7 @@ func (d *pageDetails) closeSheet(res *Result) {
 }
 
 // elementsMost is how many elements of a page are listed.
-const elementsMost = 300_000
+const elementsMost = 100_000
 
 // note notes the tag that e has read: its name is b[at.from:at.to], and the rest ends before b[end]. text is that of
 // the page so far.
