@@ -8,6 +8,7 @@ import (
 	"orbweaver/engine/durable/storage"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/frontier/links"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/net/bodyfile"
 	"orbweaver/engine/net/cookie"
 	"orbweaver/engine/net/fetch"
@@ -47,6 +48,7 @@ type Config struct {
 	Workers    fetchers.Counts      `embed:"" group:"requests"`
 	Cookies    cookie.Options       `embed:"" group:"requests"`
 	Limits     limits.Options       `embed:"" group:"limits"`
+	Order      order.Options        `embed:"" group:"scope"`
 	Traps      traps.Options        `embed:"" group:"scope"`
 	Archive    archive.Options      `embed:"" group:"archive"`
 	Workbench  workbench.Options    `embed:"" group:"memory"`

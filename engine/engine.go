@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/durable/storage"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/frontier/ending"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/frontier/schedule"
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/net/bandwidth"
@@ -76,6 +77,7 @@ type policy struct {
 	changes   *changes.Log
 	limits    *limits.Limits
 	quotas    *limits.Quotas
+	order     order.Policy
 	traps     *traps.Detector
 	rules     *site.RulesPool
 	groups    *addrgroup.Groups

@@ -109,7 +109,7 @@ func (r *runner) startWorkers(exchanges, abort, forever context.Context, fetchin
 		if err != nil {
 			return err
 		}
-		w := parsers.NewWorker(crawl, &admission.PageLinks{Frontier: r.loops.frontier}, encoder)
+		w := parsers.NewWorker(crawl, &admission.PageLinks{Frontier: r.loops.frontier, Order: r.policy.order}, encoder)
 		parsing.Go("parse", func() error { return w.Run(abort, parsing.Abort) })
 	}
 	return nil

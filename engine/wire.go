@@ -8,6 +8,7 @@ import (
 	"orbweaver/engine/durable/checkpoint"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/frontier/ending"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/frontier/schedule"
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/net/cookie"
@@ -118,6 +119,7 @@ func (o *opener) wirePolicy() {
 	p.limits.SetSpace(o.seams.Uploads, o.outages.Gate)
 	p.limits.SetWithRequisites(cfg.Admission.Requisites != admission.RequisitesOff)
 	p.traps = traps.New(&cfg.Traps, o.m.HashSeed, o.m.Novelty)
+	p.order = order.New(cfg.Order, o.m.HashSeed, o.m.Order)
 	p.quotas = limits.NewQuotas(cfg.Limits.Quotas())
 	if cfg.Cookies.Mode == cookie.Site {
 		p.jars = cookie.NewJars(cfg.Cookies.Memory, cmp.Or(cfg.Cookies.Presets, new(cookie.Presets)))
@@ -156,7 +158,7 @@ func (o *opener) wireSchedule() {
 		Options: schedule.Options{
 			SiteItems: cfg.Workers.SiteItems, PageRequisites: cfg.Admission.MaxRequisites,
 		},
-		Steps: &d.Journal.Steps, Disk: d.Journal.Disk, Dead: l.deadSites, Front: l.front, Flushes: l.flusher,
+		Order: p.order, Steps: &d.Journal.Steps, Disk: d.Journal.Disk, Dead: l.deadSites, Front: l.front, Flushes: l.flusher,
 		Gate: o.outages.Gate, Cluster: o.cluster, Traps: p.traps, Admission: l.frontier, Skipped: d.Skipped, Live: p.live,
 		RequestTargets: o.requestTargets,
 	})
@@ -182,7 +184,7 @@ func (o *opener) newCheckpointer() *checkpoint.Checkpointer {
 		FS: o.seams.FS, Dir: o.frontierDir(), Sieve: d.Sieve, Ready: d.Ready, Skipped: d.Skipped,
 		Traps: o.skipSettings, Queues: d.SiteQueues, Seen: d.Journal.Seen, Near: d.NearPart, Cold: d.Cold,
 		Attempts: q.inFlight, Held: l.distributor.Held, Finished: q.finished, Cluster: o.cluster,
-		Novelty: o.policy.traps.State, Workbench: d.Workbench, Log: d.Log,
+		Novelty: o.policy.traps.State, Order: o.policy.order.State, Workbench: d.Workbench, Log: d.Log,
 	}, checkpoint.Options{
 		Journal: d.Journal, Flush: l.flusher.Turn(), Seeded: q.seeded.Load, Period: o.cfg.Intervals.Checkpoint,
 		JournalStep: o.cfg.Archive.JournalReserve, RunTime: o.clock, Boot: o.seams.Boot,

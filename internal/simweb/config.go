@@ -41,6 +41,10 @@ type Graph struct {
 
 	LinksMean     int     // mean number of links of a page, tree links included
 	ExternalShare float64 // share of the extra links that leave the host
+	Scattered     bool    // what is popular has any number, and not the lowest, which are found first
+	HubShare      float64 // share of hosts that are hubs: the links of their first page all leave the host
+	HubLinks      int     // mean number of links of the first page of a hub
+	Farm          Farm    // spam farms
 	// PlainLinks has every reference written in normal form inside double quotes of <a>, <img> or <link>, and leaves
 	// out base elements, refreshes and what only looks like a link: what any crawler can read.
 	PlainLinks bool
@@ -116,6 +120,18 @@ func Today() Config {
 	return c
 }
 
+// Skewed is a web whose ranks are unequal: hubs, and spam farms with a third of all pages. Each host has a registrable
+// domain of its own, and so has each farm. hosts is the number of those that belong to no farm, 100 at least.
+func Skewed(hosts int) Config {
+	c := Plain()
+	c.Domain, c.OtherShare, c.CopyShare = "test", 0, 0
+	c.Scattered, c.HubShare, c.HubLinks = true, 0.02, 200
+	c.Farm = Farm{Farms: max(hosts/400, 1), Hosts: 50, Pages: 40, Bought: 3, Boosted: 10}
+	c.Hosts = hosts + c.Farm.Farms*c.Farm.Hosts
+	c.IPs = max(1, c.Hosts/4)
+	return c
+}
+
 // WithDefaults returns a copy in which every number that was left out has its default. Rates have none.
 func (c Config) WithDefaults() Config {
 	setInt(&c.Hosts, 1000)
@@ -165,6 +181,10 @@ func (c Config) Validate() error {
 	bad(c.PageFanout >= 1 && c.HostFanout >= 1, "fanouts %d, %d: want at least 1", c.PageFanout, c.HostFanout)
 	bad(c.LinksMean >= 1 && c.LinksMean <= 10_000, "mean links %d: want 1 to 10000", c.LinksMean)
 	bad(c.PageBytesMean >= 256 && c.PageBytesMean <= 16<<20, "mean page bytes %d: want 256 to %d", c.PageBytesMean, 16<<20)
+	bad(c.Farm.Farms*c.Farm.Hosts < c.Hosts, "%d spam farms of %d hosts: want less than the %d hosts", c.Farm.Farms,
+		c.Farm.Hosts, c.Hosts)
+	bad(c.Farm.Farms == 0 || c.Farm.Hosts > 0 && c.Farm.Pages > 0 && c.Farm.Bought > 0,
+		"spam farms %+v: want numbers above 0", c.Farm)
 	bad(c.Copies >= 1 && c.Copies < 1<<16, "copies %d: want 1 to 65535", c.Copies)
 	bad(c.Edition >= 0 && c.Edition < 1<<16, "edition %d: want 0 to 65535", c.Edition)
 	bad(c.Latency >= 0 && c.Think >= 0, "latency %v, think %v: want at least 0", c.Latency, c.Think)
@@ -172,7 +192,8 @@ func (c Config) Validate() error {
 		bad(p >= 1 && p <= 65535, "port %d: want 1 to 65535", p)
 	}
 	for _, s := range []float64{
-		c.ExternalShare, c.OtherShare, c.CopyShare, c.HTTPSShare, c.GzipShare, c.AltPortShare, c.Validators, c.Changing,
+		c.ExternalShare, c.HubShare, c.OtherShare, c.CopyShare, c.HTTPSShare, c.GzipShare, c.AltPortShare, c.Validators,
+		c.Changing,
 	} {
 		bad(s >= 0 && s <= 1, "share %g: want 0 to 1", s)
 	}

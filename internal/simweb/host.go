@@ -44,6 +44,7 @@ type Host struct {
 	HTTPS  bool
 	Gzip   bool // packs HTML for clients that accept it
 	Port   int
+	IsHub  bool  // its first page links to many other hosts
 	prefix uint8 // which of hostPrefixes its name begins with
 	Robots RobotsKind
 }
@@ -65,7 +66,7 @@ func hostPrefix(i uint8) string {
 func (m *Model) HostAt(i int) Host {
 	hash := m.Hash(saltHost, i, 0)
 	r := draw.RNG(hash)
-	h := Host{model: m, Index: i, Pages: int(m.pages[hash>>52]), prefix: uint8(r.Below(hostPrefixes))}
+	h := Host{model: m, Index: i, Pages: m.pagesOf(i), prefix: uint8(r.Below(hostPrefixes))}
 	h.Port = m.config.HTTPPort
 	if r.Float() < m.config.HTTPSShare {
 		h.HTTPS, h.Port = true, m.config.HTTPSPort
@@ -75,6 +76,10 @@ func (m *Model) HostAt(i int) Host {
 	}
 	h.Gzip = r.Float() < m.config.GzipShare
 	h.Robots = m.RobotsKind(i)
+	if m.config.HubShare > 0 && i < m.plainHosts() {
+		r := draw.RNG(m.Hash(saltHub, i, 0))
+		h.IsHub = r.Float() < m.config.HubShare
+	}
 	return h
 }
 
@@ -86,6 +91,9 @@ func (h *Host) AppendName(dst []byte) []byte {
 	dst = append(dst, hostPrefix(h.prefix)...)
 	dst = append(dst, 'h')
 	dst = strconv.AppendInt(dst, int64(h.Index), 10)
+	if farm, _, isFarm := h.model.FarmOf(h.Index); isFarm {
+		dst = strconv.AppendInt(append(dst, ".farm"...), int64(farm), 10)
+	}
 	dst = append(dst, '.')
 	return append(dst, h.model.config.Domain...)
 }
@@ -168,14 +176,14 @@ func (h *Host) Validators() (set ValidatorSet, ok bool) {
 // away draws a host that has others hanging on it and so is never denied.
 func (m *Model) away(hash uint64) int {
 	r := draw.RNG(hash)
-	return max(0, r.Zipf(m.config.Hosts)-1) / m.config.HostFanout
+	return max(0, r.Zipf(m.plainHosts())-1) / m.config.HostFanout
 }
 
 // RobotsKind draws a host's kind of robots.txt. The loss of a host that denies all loses no other host.
 func (m *Model) RobotsKind(i int) RobotsKind {
 	k := RobotsKind(m.robots.Draw(m.Hash(SaltRobots, i, 0)))
-	isLeaf := i > 0 && i*m.config.HostFanout+1 >= m.config.Hosts // no other host hangs on it in the tree of hosts
-	if k.DeniesAll() && !isLeaf {
+	from, to := m.below(i)
+	if isLeaf := i > 0 && from == to; k.DeniesAll() && !isLeaf {
 		return robotsAllowAll
 	}
 	return k

@@ -26,23 +26,34 @@ func (h *Host) AppendLinks(dst []Link, t Target, f *Page) []Link {
 		dst = append(dst, Link{Target: Target{Host: int32(h.Index), Page: uint32(k)}, tree: true})
 		tree++
 	}
+	farm, _, isFarm := m.FarmOf(h.Index)
 	if p == 0 {
-		first := h.Index*m.config.HostFanout + 1
-		for k := first; k < min(first+m.config.HostFanout, m.config.Hosts); k++ {
+		for k, to := m.below(h.Index); k < to; k++ {
 			dst = append(dst, Link{Target: Target{Host: int32(k)}, tree: true})
 			tree++
 		}
+		if !isFarm {
+			dst = h.appendBought(dst)
+		}
+	}
+	mean, external := m.config.LinksMean, m.config.ExternalShare
+	if h.IsHub && p == 0 {
+		mean, external = m.config.HubLinks, 1
 	}
 	// Uniform between half and one and a half of the mean.
-	extra := m.config.LinksMean/2 + r.Below(m.config.LinksMean+1) - tree
+	extra := mean/2 + r.Below(mean+1) - tree
 	for ; extra > 0; extra-- {
-		dst = append(dst, Link{Target: h.extraLink(&r)})
+		if isFarm {
+			dst = append(dst, Link{Target: h.farmLink(farm, &r)})
+		} else {
+			dst = append(dst, Link{Target: h.extraLink(&r, external)})
+		}
 	}
 	return dst
 }
 
-// extraLink draws a link beside the tree.
-func (h *Host) extraLink(r *draw.RNG) Target {
+// extraLink draws a link beside the tree, which leaves the host with a probability.
+func (h *Host) extraLink(r *draw.RNG, external float64) Target {
 	m := h.model
 	u := r.Float()
 	switch {
@@ -51,17 +62,27 @@ func (h *Host) extraLink(r *draw.RNG) Target {
 	case u < m.config.Faults.NoHost+m.config.Faults.DeadLinks:
 		return Target{Host: int32(h.Index), Kind: KindNowhere, Page: uint32(r.Below(1000))}
 	}
-	if r.Float() >= m.config.ExternalShare {
-		return Target{Host: int32(h.Index), Page: uint32(r.Zipf(h.Pages))}
+	if r.Float() >= external {
+		return Target{Host: int32(h.Index), Page: uint32(m.popular(r, h.Pages))}
 	}
 	// Popular hosts are those with low numbers; every second link from outside leads to the root.
-	i := r.Zipf(m.config.Hosts)
+	i := m.popular(r, m.plainHosts())
 	if r.Next()&1 == 0 {
 		return Target{Host: int32(i)}
 	}
-	n := int(m.pages[m.Hash(saltHost, i, 0)>>52])
-	return Target{Host: int32(i), Page: uint32(r.Zipf(n))}
+	return Target{Host: int32(i), Page: uint32(m.popular(r, m.pagesOf(i)))}
 }
+
+// popular draws the number of a host or page that an extra link leads to: the lower, the more popular.
+func (m *Model) popular(r *draw.RNG, n int) int {
+	if !m.config.Scattered {
+		return r.Zipf(n)
+	}
+	return int(uint64(r.Zipf(n)) * scatter % uint64(n))
+}
+
+// scatter is a prime, so that the popular ones have numbers far from each other.
+const scatter = 1_000_003
 
 // linked says that a page of this shape arrives whole and readable at any sound crawler, so that links may hang on it.
 func (s Shape) linked() bool {

@@ -76,15 +76,12 @@ func (m *Model) FindHost(name string) (int, bool) {
 	if at < 0 || len(label) < at+3 || label[len(label)-1] != '.' {
 		return 0, false
 	}
-	i, ok := ParseNumber(label[at+1 : len(label)-1])
+	number, _, _ := strings.Cut(label[at+1:], ".")
+	i, ok := ParseNumber(number)
 	if !ok || i >= m.config.Hosts {
 		return 0, false
 	}
-	h := m.HostAt(i)
-	if !strings.EqualFold(label[:at], hostPrefix(h.prefix)) {
-		return 0, false
-	}
-	return i, true
+	return i, strings.EqualFold(name, m.Host(i))
 }
 
 // ParseNumber reads a decimal number below 10^9 without leading zeros.
@@ -128,13 +125,14 @@ func (m *Model) Addr(k int) netip.Addr {
 // Seeds returns n URLs (at most one for each host) from which the whole world can be reached: the root of host 0 and
 // roots of other hosts, drawn evenly.
 func (m *Model) Seeds(n int) []string {
-	n = max(1, min(n, m.config.Hosts))
+	hosts := m.plainHosts()
+	n = max(1, min(n, hosts))
 	seeds := make([]string, 0, n)
 	seeds = append(seeds, m.Root(0))
 	for k := 1; k < n; k++ {
 		// One host from each of n-1 equal slices of 1 ... Hosts-1.
-		lo := 1 + (k-1)*(m.config.Hosts-1)/(n-1)
-		hi := 1 + k*(m.config.Hosts-1)/(n-1)
+		lo := 1 + (k-1)*(hosts-1)/(n-1)
+		hi := 1 + k*(hosts-1)/(n-1)
 		r := draw.RNG(m.Hash(saltSeeds, k, 0))
 		seeds = append(seeds, m.Root(lo+r.Below(max(1, hi-lo))))
 	}
@@ -154,6 +152,8 @@ const (
 	saltThink
 	SaltValidators
 	saltEdition
+	saltFarm
+	saltHub
 )
 
 // Hash draws for a host and page.
@@ -169,7 +169,7 @@ func (m *Model) PagesTotal() int64 {
 	}
 	var n int64
 	for i := range m.config.Hosts {
-		n += int64(m.pages[m.Hash(saltHost, i, 0)>>52])
+		n += int64(m.pagesOf(i))
 	}
 	return n
 }

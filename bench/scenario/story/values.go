@@ -22,6 +22,7 @@ import (
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/store/crawllog"
 	"orbweaver/engine/traps/skipped"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/judge"
 	"orbweaver/internal/vfs"
 )
@@ -73,6 +74,7 @@ func (s *Story) env() map[string]any {
 		env["sound"] = s.isSound
 		env["fsck"] = s.isFsckSound
 		env["order"] = func() *quality.Report { return testbed.Order(s.T, s.Rig.FS) }
+		env["fifth"] = s.firstFifth
 		env["findings"] = func() []fsck.Finding { return testbed.Fsck(s.T, s.Rig.FS).Findings }
 		env["examined"] = s.examined
 		env["final"] = s.finalLines
@@ -190,6 +192,24 @@ func (s *Story) requests() (all []Request) {
 
 func (s *Story) requestsOf(is func(*Request) bool) []Request {
 	return slices.DeleteFunc(s.requests(), func(r Request) bool { return !is(&r) })
+}
+
+// firstFifth measures the first fifth of the pages that were asked for.
+func (s *Story) firstFifth() *testbed.FirstFifth {
+	s.T.Helper()
+	m, err := simweb.NewModel(s.World)
+	if err != nil {
+		s.Fatalf("%v", err)
+	}
+	var visits []string
+	for _, r := range s.requests() {
+		if r.Path != "/robots.txt" {
+			visits = append(visits, r.URL)
+		}
+	}
+	f := testbed.MeasureFifth(s.T, m, s.Rig.Seeds, visits)
+	s.T.Logf("%+v, gain %.3f", f, f.Gain())
+	return &f
 }
 
 // judge compares the log of the web and the archive with the ground truth.

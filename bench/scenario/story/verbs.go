@@ -44,11 +44,15 @@ type crawl struct {
 func web(s *Story, words []string) {
 	kinds := map[string]func() simweb.Config{"plain": simweb.Plain, "faulty": simweb.Faulty, "today": simweb.Today}
 	kind := kinds[words[0]]
-	if kind == nil {
+	seed, proxy := uint64(s.Vars["seed"].(int)), true
+	switch {
+	case words[0] == "skewed":
+		s.World = testbed.SkewedWorld(seed)
+	case kind == nil:
 		s.Fatalf("there is no web %s", words[0])
+	default:
+		s.World = testbed.SmallWorld(seed, kind())
 	}
-	s.World = testbed.SmallWorld(uint64(s.Vars["seed"].(int)), kind())
-	proxy := true
 	for _, word := range words[1:] {
 		name, value, _ := strings.Cut(word, "=")
 		switch name {

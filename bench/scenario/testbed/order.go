@@ -1,11 +1,17 @@
 package testbed
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"orbweaver/derive"
+	"orbweaver/derive/centrality"
 	"orbweaver/derive/quality"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 )
 
@@ -25,4 +31,83 @@ func Order(t *testing.T, disk vfs.FS) *quality.Report {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// FirstFifth is what the first fifth of the pages of a skewed web has: of the PageRank of all pages but those of spam
+// farms, whose rank is 0, and of the pages of farms. The value of each field is between 0 and 1, or a number of pages.
+type FirstFifth struct {
+	Visited, BreadthFirst, Omniscient   float64
+	VisitedOfFarms, BreadthFirstOfFarms int
+}
+
+// Gain is 0 for breadth-first, and 1 for the order by falling rank.
+func (f *FirstFifth) Gain() float64 {
+	return (f.Visited - f.BreadthFirst) / (f.Omniscient - f.BreadthFirst)
+}
+
+// MeasureFifth compares visits with breadth-first order from the seeds, by the truth of the model.
+func MeasureFifth(t *testing.T, m *simweb.Model, seeds, visits []string) (f FirstFifth) {
+	t.Helper()
+	numbers := map[string]int{}
+	var urls []string
+	number := func(url string) uint32 {
+		if _, known := numbers[url]; !known {
+			numbers[url] = len(urls)
+			urls = append(urls, url)
+		}
+		return uint32(numbers[url])
+	}
+	for _, seed := range seeds {
+		number(seed)
+	}
+	var successors [][]uint32
+	for n := 0; n < len(urls); n++ {
+		target, ok := m.Find(urls[n])
+		if !ok {
+			t.Fatalf("the web has no %s", urls[n])
+		}
+		h := m.HostAt(int(target.Host))
+		page := h.PageAt(int(target.Page))
+		var to []uint32
+		for _, l := range h.AppendLinks(nil, target, &page) {
+			to = append(to, number(string(m.AppendURL(nil, l.Target))))
+		}
+		slices.Sort(to)
+		successors = append(successors, slices.Compact(to))
+	}
+	each := func(_ context.Context, f func(int64, []uint32)) error {
+		for n, to := range successors {
+			f(int64(n), to)
+		}
+		return nil
+	}
+	ranks, err := centrality.PageRank(t.Context(), int64(len(urls)), each, centrality.Options{
+		OnRound: func(string, int, float64) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	isOfFarm := func(url string) bool { return strings.Contains(url, ".farm") }
+	sum, fifth := 0.0, len(urls)/5
+	for n, url := range urls {
+		if isOfFarm(url) {
+			ranks[n] = 0
+		}
+		sum += ranks[n]
+	}
+	count := func(order []string, part *float64, farms *int) {
+		for _, url := range order[:fifth] {
+			*part += ranks[numbers[url]] / sum
+			if isOfFarm(url) {
+				*farms++
+			}
+		}
+	}
+	count(visits, &f.Visited, &f.VisitedOfFarms)
+	count(urls, &f.BreadthFirst, &f.BreadthFirstOfFarms)
+	slices.SortFunc(ranks, func(a, b float64) int { return cmp.Compare(b, a) })
+	for _, rank := range ranks[:fifth] {
+		f.Omniscient += rank / sum
+	}
+	return f
 }

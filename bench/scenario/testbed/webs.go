@@ -61,3 +61,13 @@ func CopiesWorld(seed uint64) simweb.Config {
 	c.PagesPerHostMean, c.PagesPerHostMax, c.CopyShare = Reduce(20, 10), Reduce(60, 30), 0.6
 	return c
 }
+
+// SkewedWorld is a web of unequal ranks with spam farms: some 30,000 pages, or 1,700.
+func SkewedWorld(seed uint64) simweb.Config {
+	c := simweb.Skewed(Reduce(2000, 120))
+	if Reduce(1, 0) == 0 {
+		c.Farm.Hosts, c.Farm.Pages, c.Hosts = 20, 25, 140
+	}
+	c.Seed, c.PageBytesMean, c.Latency = seed, 1000, 200*time.Millisecond
+	return c
+}

@@ -4,6 +4,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/durable/inspect"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/state/layout"
 	"orbweaver/internal/urlx"
@@ -94,13 +95,19 @@ func (q *queued) disk() {
 		}
 		return c.ctx.Err() == nil
 	})
-	total += queues.Len(sites.DelayedSitesKey)
-	err := queues.Each(sites.DelayedSitesKey, func(item []byte) bool {
-		q.add(onDisk, nil, item)
-		return true
-	})
-	if err != nil {
-		q.whole = false // Check has told it
+	whole := []uint64{sites.DelayedSitesKey}
+	for class := range order.Classes {
+		whole = append(whole, sites.ClassKey(class))
+	}
+	for _, key := range whole {
+		total += queues.Len(key)
+		err := queues.Each(key, func(item []byte) bool {
+			q.add(onDisk, nil, item)
+			return true
+		})
+		if err != nil {
+			q.whole = false // Check has told it
+		}
 	}
 	if have := queues.Total(); total != have && c.ctx.Err() == nil {
 		c.fault("queues", layout.QueuesDir, "%d URLs belong to sites that are not on the bench", have-total)

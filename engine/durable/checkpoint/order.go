@@ -33,6 +33,7 @@ type Components struct {
 	Finished  FinishedURLs
 	Cluster   cluster.CheckpointPart
 	Novelty   func() []byte // the state of engine/traps/novelty
+	Order     func() []byte // the state of engine/frontier/order
 	Workbench *workbench.Workbench[site.State]
 	Log       CrawlLog
 }
@@ -90,7 +91,7 @@ func (c *Components) order() []entry {
 		{Participant: &workbenchFiles{fs: c.FS, dir: c.Dir, bench: c.Workbench}},
 		{Participant: &logState{log: c.Log}},
 		// It is no mark: it holds what was learned until the manifest is written, which is as valid.
-		{Participant: &noveltyState{state: c.Novelty}},
+		{Participant: &learned{novelty: c.Novelty, order: c.Order}},
 	}
 }
 
@@ -117,13 +118,13 @@ func (c *Components) reclaim(limit int64) (moved int64, err error) {
 	return queued + sites, err
 }
 
-// noveltyState puts the state of engine/traps/novelty in the manifest.
-type noveltyState struct {
+// learned puts the states of engine/traps/novelty and engine/frontier/order in the manifest.
+type learned struct {
 	None
-	state func() []byte
+	novelty, order func() []byte
 }
 
-func (p *noveltyState) Sync(m *manifest.Manifest) error {
-	m.Novelty = p.state()
+func (p *learned) Sync(m *manifest.Manifest) error {
+	m.Novelty, m.Order = p.novelty(), p.order()
 	return nil
 }

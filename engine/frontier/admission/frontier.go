@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/frontier/links"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/page/parse"
 	"orbweaver/engine/peering/ownership"
@@ -233,6 +234,7 @@ func (f *Frontier) LeastEmbeds(url []byte) int {
 // PageLinks offers the links of pages. Each parse worker has its own.
 type PageLinks struct {
 	*Frontier
+	Order   order.Policy
 	scratch Scratch
 }
 
@@ -256,6 +258,7 @@ func (p *PageLinks) AddLinks(page []byte, found *links.Finder, item queued.URL) 
 	p.Outward(page, found.Links)
 	p.scratch.Page = page
 	_, err := p.AddAll(&p.scratch, found.Links, item)
+	p.Order.NoteLinks(page, p.scratch.urls)
 	return err
 }
 

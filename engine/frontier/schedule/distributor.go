@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine/frontier/ending"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/net/outage"
 	"orbweaver/engine/state/cluster"
@@ -27,6 +28,7 @@ type Parts struct {
 	Signals
 	Progress  Progress
 	Options   Options
+	Order     order.Policy
 	Steps     *journal.Steps
 	Disk      *outage.DiskGuard
 	Dead      *DeadSites
@@ -135,6 +137,7 @@ func NewDistributor(p *Parts) *Distributor {
 	d.placer = placer{
 		Queues: &d.Queues, dead: p.Dead, counters: counts, delayer: &d.delayer, skips: skips, rules: p.Live.Hosts,
 		live: p.Live, cluster: p.Cluster, front: p.Front, isClosing: isClosing, options: p.Options,
+		order: p.Order,
 	}
 	d.emptier = emptier{
 		Queues: &d.Queues, dead: p.Dead, cluster: p.Cluster, rules: p.Live.Hosts, wake: p.Wake, wakeFeeder: p.WakeFeeder,
@@ -257,6 +260,9 @@ func (d *Distributor) step(now time.Time) (moved bool, err error) {
 		return false, err
 	}
 	placed, err := 0, d.placer.placeHeld()
+	if err == nil {
+		placed, err = d.placer.classify()
+	}
 	for _, from := range d.placer.sources(now) {
 		if err == nil {
 			var n int
@@ -291,7 +297,11 @@ func (d *Distributor) GiveAway(now time.Time, mayGive func() bool) (moved bool, 
 	if err := d.placer.placeHeld(); err != nil {
 		return false, err
 	}
-	for _, next := range [...]source{{next: d.placer.oldestOfDelayedSites}, {next: d.Ready.Read}} {
+	for _, next := range [...]source{
+		{next: d.placer.oldestOfDelayedSites, batch: distributeBatch},
+		{next: d.Ready.Read, batch: distributeBatch},
+		{next: d.placer.nextOfClasses, batch: distributeBatch},
+	} {
 		if placed, err := d.placer.placeFrom(next, now); placed > 0 || err != nil {
 			return placed > 0, err
 		}

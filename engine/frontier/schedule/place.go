@@ -3,6 +3,7 @@ package schedule
 import (
 	"time"
 
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/settings"
@@ -11,7 +12,6 @@ import (
 	"orbweaver/engine/traps/skipped"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
-	"orbweaver/virtualize/diskq"
 )
 
 // placer gives URLs to their sites: ready URLs, URLs that were skipped under a stricter setting, and URLs of delayed
@@ -28,6 +28,8 @@ type placer struct {
 	front     *Front
 	isClosing func() bool
 	options   Options
+	order     order.Policy
+	turn      order.Turn
 
 	from     []source   // scratch of sources
 	nextTurn time.Time  // of the delayed sites
@@ -39,6 +41,7 @@ type placer struct {
 
 const (
 	distributeBatch = 256     // URLs of one queue in one step
+	classBatch      = 32      // the same of the queues of classes: a better URL may come soon
 	reloadBatch     = 16      // sites that are read from disk in one step: a checkpoint may have to wait for these reads
 	siteItemsFull   = 2       // items of one site in memory when the workbench is full: the site keeps its turn
 	urgentItemsFull = 8       // the same of urgent items: on disk they would wait until the pages in memory are fetched
@@ -53,37 +56,75 @@ const (
 type source struct {
 	next   func(scratch []byte) (item []byte, ok bool, err error)
 	isTurn bool // the turn of delayed sites has come. Sites that are admitted already do not use it up, a new one does
+	batch  int  // URLs in one step
 }
 
 // sources returns the queues from which URLs are placed now.
 func (p *placer) sources(now time.Time) []source {
 	from := p.from[:0]
 	if p.skips.hasMore() && p.front.isSmall(now) {
-		from = append(from, source{next: p.skips.next})
+		from = append(from, source{next: p.skips.next, batch: distributeBatch})
 	}
-	if ready := p.readyQueue(now); ready != nil {
-		from = append(from, source{next: ready.Read})
+	if next, batch := p.readyQueue(now); next != nil {
+		from = append(from, source{next: next, batch: batch})
 	}
 	if p.OnDisk.DelayedSites() > 0 && !now.Before(p.nextTurn) && p.front.isSmall(now) {
-		from = append(from, source{p.oldestOfDelayedSites, true})
+		from = append(from, source{p.oldestOfDelayedSites, true, distributeBatch})
 	}
 	p.from = from
 	return from
 }
 
-// readyQueue returns the ready URLs that are moved now: urgent ones, or others while the front is small. Urgent ones do
-// not wait for demand, since their pages are stored.
-func (p *placer) readyQueue(now time.Time) *diskq.Queue {
+// readyQueue returns what reads the ready URLs that are moved now, and how many: urgent ones, or others while the front
+// is small; nil if there are none. Urgent ones do not wait for demand, since their pages are stored.
+func (p *placer) readyQueue(now time.Time) (next func(scratch []byte) (item []byte, ok bool, err error), batch int) {
+	hasOthers := p.Ready.Others.Len() > 0 && !p.order.HasClasses()
 	switch {
-	case p.Ready.Len() == 0 || p.Unresolved.Len() >= unresolvedMost || !p.dead.hasRoom():
-		return nil
+	case p.Unresolved.Len() >= unresolvedMost || !p.dead.hasRoom():
+		return nil, 0
 	case p.Ready.Urgent.Len() > 0:
-		return p.Ready.Urgent
-	case p.isClosing() || !p.front.isSmall(now):
-		return nil
+		return p.Ready.Urgent.Read, distributeBatch
+	case p.isClosing() || !hasOthers && !p.OnDisk.HasClassed() || !p.front.isSmall(now):
+		return nil, 0
+	case p.OnDisk.HasClassed(): // also those of a run with another order, which are older
+		return p.nextOfClasses, classBatch
 	default:
-		return p.Ready.Others
+		return p.Ready.Others.Read, distributeBatch
 	}
+}
+
+// nextOfClasses takes the ready URL that is next by its class.
+func (p *placer) nextOfClasses(scratch []byte) (item []byte, ok bool, err error) {
+	class, ok := p.turn.Next(func(class int) bool { return p.OnDisk.OfClass(class) > 0 })
+	if !ok {
+		return nil, false, nil
+	}
+	n, err := p.OnDisk.TakeOfClass(class, func(b []byte) { item = append(scratch, b...) })
+	if n > 0 && err != nil {
+		p.held = append([]byte(nil), item...)
+	}
+	return item, n > 0 && err == nil, err
+}
+
+// classify moves ready URLs to the queues of their classes, if the order has any. A URL that finds no room on the disk
+// is held.
+func (p *placer) classify() (n int, err error) {
+	if !p.order.HasClasses() {
+		return 0, nil
+	}
+	for ; n < distributeBatch; n++ {
+		item, ok, err := p.Ready.Others.Read(p.scratch[:0])
+		if err != nil || !ok {
+			return n, err
+		}
+		p.scratch = item
+		it := queued.MustDecode(item)
+		if err := p.OnDisk.AppendOfClass(p.order.Class(it.Rest), item); err != nil {
+			p.held = append([]byte(nil), item...)
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 // placeHeld places the URL that could not be placed before. Until that is done no other URL can be placed.
@@ -100,7 +141,7 @@ func (p *placer) placeHeld() error {
 
 // placeFrom places a batch of URLs, and holds the last one after an error.
 func (p *placer) placeFrom(from source, now time.Time) (n int, err error) {
-	for before := p.Sites.Reloaded.Load(); n < distributeBatch && p.Sites.Reloaded.Load()-before < reloadBatch; n++ {
+	for before := p.Sites.Reloaded.Load(); n < from.batch && p.Sites.Reloaded.Load()-before < reloadBatch; n++ {
 		item, ok, err := from.next(p.scratch[:0])
 		if err != nil || !ok {
 			return n, err

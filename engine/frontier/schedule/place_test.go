@@ -30,7 +30,7 @@ func TestPlacer_keepsTheOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n, err := d.placer.placeFrom(source{next: r.Ready.Others.Read}, now); n != 6 || err != nil {
+	if n, err := d.placer.placeFrom(source{next: r.Ready.Others.Read, batch: distributeBatch}, now); n != 6 || err != nil {
 		t.Fatal(n, err)
 	}
 	vs := r.Workbench.Get([]byte("http://a.test"))
@@ -137,7 +137,7 @@ func TestPlacer_aDelayedSiteKeepsItsTurnOnAFullDisk(t *testing.T) {
 		for r.OnDisk.Append(other, path("/%s", filler)) == nil {
 		}
 	}
-	_, err := d.placer.placeFrom(source{d.placer.oldestOfDelayedSites, true}, time.Now())
+	_, err := d.placer.placeFrom(source{d.placer.oldestOfDelayedSites, true, distributeBatch}, time.Now())
 	if !vfs.IsFull(err) || d.Held() == nil {
 		t.Fatalf("the error is %v, %.20q is held", err, d.Held())
 	}

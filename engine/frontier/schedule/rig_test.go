@@ -11,6 +11,7 @@ import (
 
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/frontier/ending"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/net/outage"
 	"orbweaver/engine/net/politeness"
@@ -117,7 +118,7 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 		},
 		Options: Options{SiteItems: 64}, Steps: &ledger.Steps, Disk: ledger.Disk, Dead: dead, Front: NewFront(w, 0),
 		Flushes: r.flushes, Gate: gate, Cluster: cluster.Alone{}, Traps: detector, Admission: discard{},
-		Skipped: list, Live: live,
+		Skipped: list, Live: live, Order: order.BreadthFirst{},
 		RequestTargets: func(time.Time, func([]byte) bool) error { return nil },
 	}
 	return r

@@ -3,16 +3,18 @@ package sites
 import (
 	"errors"
 
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/visit"
 	"orbweaver/virtualize"
 )
 
-// DiskQueues are the queues of the sites on disk: six for each site in the virtualizer, and one of URLs whose sites
-// are delayed. Urgent items (queued.IsUrgent: page requisites) have two queues, and come first. The other items have
-// two, too. Of each two, the first has the items that were spilled from a full workbench. They are older than all items
-// of the second, which takes ready URLs that find no room in memory. The fifth queue has surplus requisites, which
-// share the turns of the site with its pages. The sixth has the delayed URLs of engine/traps/traps, which come last.
+// DiskQueues are the queues in the virtualizer: six for each site, one of URLs whose sites are delayed, and one for
+// each class of ready URLs. Urgent items (queued.IsUrgent: page requisites) have two queues of a site, and come
+// first. The other items have two, too. Of each two, the first has the items that were spilled from a full
+// workbench. They are older than all items of the second, which takes ready URLs that find no room in memory. The
+// fifth queue has surplus requisites, which share the turns of the site with its pages. The sixth has the delayed
+// URLs of engine/traps/traps, which come last.
 type DiskQueues struct {
 	virt *virtualize.Virtualizer
 	// SurplusIsUrgent, if not nil, says that no pages are fetched any more, with which surplus requisites would share.
@@ -31,6 +33,9 @@ const ( // ids of sites are less
 
 // SurplusShare is the number of pages of a site for one surplus requisite, if the site has both.
 const SurplusShare = 4
+
+// ClassKey is the key of the queue of ready URLs, whole, of one class: see engine/frontier/order.
+func ClassKey(class int) uint64 { return 1<<37 | uint64(class) }
 
 // DelayedSitesKey is the key of the queue of URLs, whole, whose sites are delayed: see engine/traps/traps.
 const DelayedSitesKey = 1 << 34
@@ -153,6 +158,29 @@ func (s DiskQueues) DelayedSites() uint64 { return s.virt.Len(DelayedSitesKey) }
 // TakeOfDelayedSite removes the oldest URL of a delayed site.
 func (s DiskQueues) TakeOfDelayedSite(emit func(item []byte)) (n int, err error) {
 	return s.virt.Take(DelayedSitesKey, 1, emit)
+}
+
+// AppendOfClass adds a ready URL to the queue of a class.
+func (s DiskQueues) AppendOfClass(class int, item []byte) error {
+	return s.virt.Append(ClassKey(class), item)
+}
+
+// OfClass returns the number of ready URLs of a class.
+func (s DiskQueues) OfClass(class int) uint64 { return s.virt.Len(ClassKey(class)) }
+
+// HasClassed reports whether there are ready URLs of any class.
+func (s DiskQueues) HasClassed() bool {
+	for class := range order.Classes {
+		if s.OfClass(class) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// TakeOfClass removes the oldest ready URL of a class.
+func (s DiskQueues) TakeOfClass(class int, emit func(item []byte)) (n int, err error) {
+	return s.virt.Take(ClassKey(class), 1, emit)
 }
 
 func (s DiskQueues) takeOf(keys []uint64, limit int, emit func(item []byte)) (n int, err error) {

@@ -52,8 +52,9 @@ func fixed() map[string]string {
 		start: {
 			"dir", "config", "preset", "refresh", "refresh-from-store", "dry-run", "depth", "trust-dir",
 		},
-		"each site has its place by it": {"ipv6-prefix"},
-		"'ctl add --seeds' adds URLs":   {"seeds"},
+		"each site has its place by it":    {"ipv6-prefix"},
+		"each ready URL has a class by it": {"visit"},
+		"'ctl add --seeds' adds URLs":      {"seeds"},
 	} {
 		for _, name := range settings {
 			reasons[name] = reason

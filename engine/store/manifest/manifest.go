@@ -81,6 +81,7 @@ type Manifest struct {
 	Counters counters.Totals       `json:"counters"`
 	Peers    *cluster.Checkpoint   `json:"peers,omitempty"`   // nil for a crawl alone
 	Novelty  []byte                `json:"novelty,omitempty"` // the state of engine/traps/novelty: which URLs are delayed
+	Order    []byte                `json:"order,omitempty"`   // the state of engine/frontier/order: weights of domains
 	Skipped  *skipped.Checkpoint   `json:"skipped,omitempty"` // the list of URLs left out; nil before there was one
 	Log      *crawllog.Checkpoint  `json:"log,omitempty"`     // nil before version 0.2
 }
@@ -95,13 +96,14 @@ type Manifest struct {
 //   - 8: page requisites. A version that reads 7 would take them for pages, and cannot read the journal.
 //   - 9: two ready queues. A version that reads 8 would lose the URLs of the one for page requisites.
 //   - 10: surplus requisites have a queue of their own. A version that reads 9 would lose them.
-const magic = "orbweaver-manifest 10"
+//   - 11: ready URLs have classes (--visit). A version that reads 10 would not find those of a class.
+const magic = "orbweaver-manifest 11"
 
 // earlierMagics are the formats that are read and not written.
 func earlierMagics() []string {
 	return []string{
 		"orbweaver-manifest 4", "orbweaver-manifest 5", "orbweaver-manifest 6", "orbweaver-manifest 7",
-		"orbweaver-manifest 8", "orbweaver-manifest 9",
+		"orbweaver-manifest 8", "orbweaver-manifest 9", "orbweaver-manifest 10",
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/cluster/network"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/peering/identity"
 	"orbweaver/internal/cli/command"
 )
@@ -73,6 +74,9 @@ func (c *agentOptions) agents(inv *command.Invocation, cfg *engine.Config, log *
 		}
 	}
 	cfg.Cluster.Invited = len(o.Join) > 0
+	if cfg.Order.Visit != order.ModeBreadthFirst {
+		bad.Add("--visit", errors.New("agents visit breadth-first: leave it out, or crawl with one agent"))
+	}
 	if cfg.Cluster.Quorum && len(o.Join) > 0 && cfg.Cluster.Agents < 2 && isNew(cfg.Dir) {
 		bad.Add(
 			"--quorum",
