@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"hash/maphash"
 	"io"
 	"io/fs"
 	"path"
@@ -121,6 +122,7 @@ func (p *packer) pack() (entry waczResource, err error) {
 	err = vfs.WriteAtomic(p.fsys, p.out, func(w io.Writer) error {
 		whole := &part{Writer: w, sum: sha256.New()}
 		p.zip = zip.NewWriter(whole)
+		p.originals.seed = maphash.MakeSeed()
 		p.pages.titled = extsort.NewLines(p.indexes.scratch, pagesMemory)
 		for _, name := range p.files {
 			if err := p.archive(name); err != nil {

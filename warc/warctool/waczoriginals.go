@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"path"
 	"slices"
@@ -20,30 +21,53 @@ import (
 	"orbweaver/warc/lookup"
 )
 
-// originals are the records that the revisit records of a WACZ refer to. Each costs some 300 bytes of memory.
+// originals are the records that the revisit records of a WACZ refer to. Each takes 56 bytes of memory.
 type originals struct {
-	wanted map[string][]*original // by key and time, as an index line begins; by key and digest if there is no time
-	all    []*original
+	seed maphash.Seed
+	// all has one for each revisit, and after merge one for each reference, in order.
+	all []original
 	// byDigest says that some revisits name no time.
 	byDigest bool
 }
 
+// reference is what revisit records say of an original, as hashes: key and time, as an index line begins, or key and
+// digest if there is no time; and the URL. Two references have the same hashes once in 10^25 pairs.
+type reference struct{ want, url uint64 }
+
+func compareReferences(a, b reference) int {
+	return cmp.Or(cmp.Compare(a.want, b.want), cmp.Compare(a.url, b.url))
+}
+
 // original is a record that revisits refer to.
 type original struct {
-	url      string
-	head     string // how its index line begins: key and time
-	path     string // of its file; "" until it is found
-	at       place
-	length   int64 // in its file; 0 if it cannot be copied alone
-	exact    bool  // the URL is spelled in the same way
-	own      bool  // in one of the WARC files of the WACZ
-	revisits int
+	reference
+
+	head           uint64 // hash of how its index line begins: key and time
+	offset, length int64  // in its file; the length is 0 if it cannot be copied alone
+	file           int32  // number of its file: see fileOf; 0 until it is found
+	revisits       int32
+	exact          bool // the URL is spelled in the same way
+	own            bool // in one of the WARC files of the WACZ
 	// unmodified says that an answer 304 for the same URL refers to it: the index has no other line of that page.
 	unmodified bool
 }
 
-// of returns the record that a revisit refers to; nil if it names none.
-func (o *originals) of(rec *warc.RecordRead) *original {
+// copiedFile is the number of the file with copied records.
+const copiedFile = -1
+
+// fileOf returns the name of the file with an original.
+func (p *packer) fileOf(w *original) string {
+	switch w.file {
+	case 0:
+		return ""
+	case copiedFile:
+		return p.originalsFile()
+	}
+	return p.indexes.all[w.file-1]
+}
+
+// add adds the record that a revisit refers to. ok is false if it names none.
+func (o *originals) add(rec *warc.RecordRead, isUnmodified bool) (to reference, ok bool) {
 	uri := []byte(strings.Trim(rec.Get("WARC-Refers-To-Target-URI"), "<>"))
 	if len(uri) == 0 {
 		uri = rec.TargetURI
@@ -58,46 +82,82 @@ func (o *originals) of(rec *warc.RecordRead) *original {
 	} else {
 		_, sum, _ := strings.Cut(rec.Get("WARC-Payload-Digest"), ":")
 		if sum == "" {
-			return nil // an answer 304, as Heritrix stores it: the capture before it has the payload
+			return to, false // an answer 304, as Heritrix stores it: the capture before it has the payload
 		}
 		want, o.byDigest = want+sum, true
 	}
-	if o.wanted == nil {
-		o.wanted = make(map[string][]*original)
+	to = reference{maphash.String(o.seed, want), maphash.Bytes(o.seed, url)}
+	o.all = append(o.all, original{
+		reference: to, revisits: 1, unmodified: isUnmodified && bytes.Equal(url, rec.TargetURI),
+	})
+	return to, true
+}
+
+// merge makes one original of all that have the same reference.
+func (o *originals) merge() {
+	slices.SortFunc(o.all, func(a, b original) int { return compareReferences(a.reference, b.reference) })
+	merged := o.all[:0]
+	for _, w := range o.all {
+		if n := len(merged); n > 0 && merged[n-1].reference == w.reference {
+			merged[n-1].revisits += w.revisits
+			merged[n-1].unmodified = merged[n-1].unmodified || w.unmodified
+			continue
+		}
+		merged = append(merged, w)
 	}
-	same := o.wanted[want]
-	i := slices.IndexFunc(same, func(w *original) bool { return w.url == string(url) })
-	if i < 0 {
-		w := &original{url: string(url)}
-		o.wanted[want], o.all = append(same, w), append(o.all, w)
-		i = len(same)
-		same = o.wanted[want]
+	o.all = merged
+}
+
+// of returns the original of a reference.
+func (o *originals) of(to reference) *original {
+	i, ok := slices.BinarySearchFunc(o.all, to, func(w original, to reference) int {
+		return compareReferences(w.reference, to)
+	})
+	if !ok {
+		return &original{}
 	}
-	same[i].revisits++
-	return same[i]
+	return &o.all[i]
+}
+
+// wanted returns the originals whose index line begins so, or has this key and digest.
+func (o *originals) wanted(start []byte) []original {
+	want := maphash.Bytes(o.seed, start)
+	i, _ := slices.BinarySearchFunc(o.all, want, func(w original, want uint64) int { return cmp.Compare(w.want, want) })
+	n := i
+	for n < len(o.all) && o.all[n].want == want {
+		n++
+	}
+	return o.all[i:n]
 }
 
 // stampLayout is the time of index lines.
 const stampLayout = "20060102150405"
 
-// see compares an index line with what is wanted. name is the path of its file.
-func (o *originals) see(line []byte, name string, own bool) {
-	head := bytes.TrimSuffix(line[:max(bytes.IndexByte(line, '{'), 0)], []byte(" "))
-	wanted := o.wanted[string(head)]
-	if wanted == nil && !o.byDigest {
+// lineStart returns key and time of an index line.
+func lineStart(line []byte) []byte {
+	return bytes.TrimSuffix(line[:max(bytes.IndexByte(line, '{'), 0)], []byte(" "))
+}
+
+// see compares an index line with what is wanted. file is the number of its file.
+func (o *originals) see(line []byte, file int32, own bool) {
+	head := lineStart(line)
+	wanted := o.wanted(head)
+	if len(wanted) == 0 && !o.byDigest {
 		return
 	}
 	l, err := cdxj.ParseLine(line)
 	if err != nil || l.Revisit {
 		return
 	}
-	if wanted == nil {
+	if len(wanted) == 0 {
 		key, _, _ := bytes.Cut(head, []byte(" "))
-		wanted = o.wanted[string(key)+" "+string(l.Digest)]
+		wanted = o.wanted(slices.Concat(key, []byte(" "), l.Digest))
 	}
-	for _, w := range wanted {
-		if exact := string(l.URL) == w.url; w.path == "" || exact && !w.exact {
-			w.head, w.path, w.at, w.length = string(head)+" {", name, place{path.Base(name), l.Offset}, l.Length
+	url := maphash.Bytes(o.seed, l.URL)
+	for i := range wanted {
+		w := &wanted[i]
+		if exact := url == w.url; w.file == 0 || exact && !w.exact {
+			w.head, w.file, w.offset, w.length = maphash.Bytes(o.seed, head), file, l.Offset, l.Length
 			w.exact, w.own = exact, own
 		}
 	}
@@ -105,15 +165,15 @@ func (o *originals) see(line []byte, name string, own bool) {
 
 // isComplete reports whether nothing more must be searched.
 func (o *originals) isComplete() bool {
-	return !slices.ContainsFunc(o.all, func(w *original) bool { return !w.exact })
+	return !slices.ContainsFunc(o.all, func(w original) bool { return !w.exact })
 }
 
-// unmodified returns the places of the originals that answers 304 refer to.
-func (o *originals) unmodified() map[place]bool {
-	at := map[place]bool{}
-	for _, w := range o.all {
-		if w.unmodified && w.path != "" {
-			at[w.at] = true
+// unmodified returns the offsets of the copied originals that answers 304 refer to.
+func (o *originals) unmodified() map[int64]bool {
+	at := map[int64]bool{}
+	for i := range o.all {
+		if w := &o.all[i]; w.unmodified && w.file == copiedFile {
+			at[w.offset] = true
 		}
 	}
 	return at
@@ -122,8 +182,9 @@ func (o *originals) unmodified() map[place]bool {
 // findOriginals searches the indexes of the WACZ for the originals of its revisits, then those of the other files that
 // are packed.
 func (p *packer) findOriginals() error {
+	p.originals.merge()
 	for _, own := range []bool{true, false} {
-		for _, name := range p.indexes.all {
+		for i, name := range p.indexes.all {
 			if p.originals.isComplete() {
 				return nil
 			}
@@ -131,7 +192,7 @@ func (p *packer) findOriginals() error {
 				continue
 			}
 			err := p.indexes.each(name, func(line []byte) error {
-				p.originals.see(line, name, own)
+				p.originals.see(line, int32(i+1), own)
 				return nil
 			})
 			if err != nil {
@@ -154,13 +215,14 @@ func (p *packer) originalsFile() string {
 // replayed without the others, and adds that file to the index.
 func (p *packer) copyOriginals() error {
 	var copies []*original
-	for _, w := range p.originals.all {
+	for i := range p.originals.all {
+		w := &p.originals.all[i]
 		switch {
-		case w.path == "" || !w.own && w.length == 0:
-			p.packed.OriginalsMissing += w.revisits
+		case w.file == 0 || !w.own && w.length == 0:
+			p.packed.OriginalsMissing += int(w.revisits)
 		case !w.own && p.o.NameOriginals:
 			p.packed.Originals++
-			if home := p.homes[w.path]; !slices.Contains(p.packed.Requires, home) {
+			if home := p.homes[p.fileOf(w)]; !slices.Contains(p.packed.Requires, home) {
 				p.packed.Requires = append(p.packed.Requires, home)
 			}
 		case !w.own:
@@ -172,7 +234,7 @@ func (p *packer) copyOriginals() error {
 		return nil
 	}
 	slices.SortFunc(copies, func(a, b *original) int {
-		return cmp.Or(strings.Compare(a.path, b.path), cmp.Compare(a.at.offset, b.at.offset))
+		return cmp.Or(strings.Compare(p.fileOf(a), p.fileOf(b)), cmp.Compare(a.offset, b.offset))
 	})
 	return p.add("archive/"+p.originalsFile(), zip.Store, func(w io.Writer) error {
 		out := &part{Writer: w, sum: sha256.New()}
@@ -180,12 +242,13 @@ func (p *packer) copyOriginals() error {
 			return err
 		}
 		for rest := copies; len(rest) > 0; {
-			n := slices.IndexFunc(rest, func(w *original) bool { return w.path != rest[0].path })
+			n := slices.IndexFunc(rest, func(w *original) bool { return w.file != rest[0].file })
 			if n < 0 {
 				n = len(rest)
 			}
-			if err := p.copyOf(out, rest[:n]); err != nil {
-				return fmt.Errorf("%s: %w", rest[0].path, err)
+			name := p.fileOf(rest[0])
+			if err := p.copyOf(out, name, rest[:n]); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
 			}
 			rest = rest[n:]
 		}
@@ -213,32 +276,33 @@ func (p *packer) explainOriginals(w io.Writer) error {
 }
 
 // copyOf copies records of one file, sorted by their places, and the warcinfo record that they name.
-func (p *packer) copyOf(out *part, records []*original) error {
-	name := records[0].path
+func (p *packer) copyOf(out *part, name string, records []*original) error {
 	form := isMember(strings.HasSuffix(name, ".gz"))
 	if err := p.copyInfo(out, name, form); err != nil {
 		return err
 	}
-	var before, copied place
+	before, copied := int64(-1), int64(0)
 	for _, w := range records {
-		if w.at == before { // its URL is spelled in two ways
-			w.at = copied
+		from := w.offset
+		w.file = copiedFile
+		if from == before { // its URL is spelled in two ways
+			w.offset = copied
 			continue
 		}
-		before, copied = w.at, place{p.originalsFile(), out.bytes}
-		w.at = copied
+		before, copied = from, out.bytes
+		w.offset = copied
 		var entry []byte
 		err := form.write(out, func(to io.Writer) (err error) {
-			return p.readPart(name, before.offset, w.length, func(record io.Reader) (err error) {
+			return p.readPart(name, from, w.length, func(record io.Reader) (err error) {
 				entry, err = p.copyOriginal(to, record, w)
 				return err
 			})
 		})
 		if err != nil {
-			return fmt.Errorf("at %d: %w", before.offset, err)
+			return fmt.Errorf("at %d: %w", from, err)
 		}
 		p.packed.Originals++
-		line := cdxj.AppendLine(nil, entry, copied.offset, out.bytes-copied.offset, copied.file)
+		line := cdxj.AppendLine(nil, entry, copied, out.bytes-copied, p.originalsFile())
 		if err := p.lines.Add(line); err != nil {
 			return err
 		}
@@ -284,7 +348,7 @@ func (p *packer) readPart(name string, offset, length int64, read func(io.Reader
 // copyOriginal copies one record, which must be the one that the index says, and returns the start of its index line.
 func (p *packer) copyOriginal(out io.Writer, record io.Reader, w *original) (entry []byte, err error) {
 	read := io.TeeReader(record, out)
-	o := warc.ReaderOptions{Name: w.at.file, Base: w.at.offset}
+	o := warc.ReaderOptions{Name: p.originalsFile(), Base: w.offset}
 	err = p.scan(read, o, func(rec *warc.RecordRead, head *block.Head) {
 		if c, ok := rec.IndexEntryOf(head); ok && rec.Type != warc.Revisit {
 			entry = c.Append(entry[:0])
@@ -293,7 +357,7 @@ func (p *packer) copyOriginal(out io.Writer, record io.Reader, w *original) (ent
 	if err == nil {
 		_, err = io.Copy(io.Discard, read)
 	}
-	if err == nil && !bytes.HasPrefix(entry, []byte(w.head)) {
+	if err == nil && maphash.Bytes(p.originals.seed, lineStart(entry)) != w.head {
 		err = lookup.ErrIndex
 	}
 	return entry, err

@@ -3,11 +3,13 @@ package warctool
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
@@ -21,13 +23,35 @@ import (
 // pages are the pages of a WACZ, as its records are read: HTML and PDF.
 type pages struct {
 	titled *extsort.Lines // titles of places, and then the pages that have them
-	others map[place]otherPage
+	others []otherPage
+	kinds  []string // media types of others
 }
 
 // otherPage is a page whose index line does not say that it is one: a revisit, or a response without Content-Type.
 type otherPage struct {
-	mime string
-	of   *original // that has the body of a revisit
+	file   string // it is a string of packer.files
+	offset int64
+	of     reference // what has the body of a revisit
+	kind   uint16    // number of its media type
+	isOf   bool
+}
+
+// compareOthers is the order of pages.others when all are there.
+func compareOthers(a otherPage, at place) int {
+	return cmp.Or(strings.Compare(a.file, at.file), cmp.Compare(a.offset, at.offset))
+}
+
+// kindMost is how many media types of others are told apart. Further ones count as the first.
+const kindMost = 100
+
+// addOther adds a page.
+func (p *pages) addOther(page otherPage, kind string) {
+	i := slices.Index(p.kinds, kind)
+	if i < 0 && len(p.kinds) < kindMost {
+		i, p.kinds = len(p.kinds), append(p.kinds, kind)
+	}
+	page.kind = uint16(max(i, 0))
+	p.others = append(p.others, page)
 }
 
 // waczPage is a line of the list of pages.
@@ -92,6 +116,7 @@ type foundPage struct {
 // collectPages adds the last capture of each page to the titles, with its number.
 func (p *packer) collectPages() error {
 	unmodified := p.originals.unmodified()
+	slices.SortFunc(p.pages.others, func(a, b otherPage) int { return compareOthers(a, place{b.file, b.offset}) })
 	seeds := make(map[string]bool, len(p.o.Seeds))
 	for _, url := range p.o.Seeds {
 		seeds[url] = true
@@ -116,14 +141,16 @@ func (p *packer) collectPages() error {
 	err := eachSorted(p.lines, func(line []byte) error {
 		c, isPage := parsePage(line)
 		at, mime := place{string(c.File), c.Offset}, string(c.MIME)
-		if isPage && at.file == p.originalsFile() && !unmodified[at] {
+		if isPage && at.file == p.originalsFile() && !unmodified[at.offset] {
 			return nil
 		}
 		title := at
-		if other, ok := p.pages.others[at]; ok {
-			isPage, mime = true, other.mime
-			if other.of != nil {
-				title = other.of.at
+		if i, ok := slices.BinarySearchFunc(p.pages.others, at, compareOthers); ok {
+			other := &p.pages.others[i]
+			isPage, mime = true, p.pages.kinds[other.kind]
+			if other.isOf {
+				of := p.originals.of(other.of)
+				title = place{path.Base(p.fileOf(of)), of.offset}
 			}
 		}
 		if !isPage {
@@ -222,11 +249,10 @@ func (p *packer) scan(from io.Reader, o warc.ReaderOptions, do func(*warc.Record
 		}
 		do(rec, head)
 		at := place{o.Name, rec.Offset}
-		var of *original
+		var of reference
+		isOf := false
 		if rec.Type == warc.Revisit {
-			if of = p.originals.of(rec); of != nil && head != nil && head.Status == http304 {
-				of.unmodified = of.unmodified || of.url == string(rec.TargetURI)
-			}
+			of, isOf = p.originals.add(rec, head != nil && head.Status == http304)
 		}
 		if head == nil || head.Status != http200 {
 			return nil
@@ -236,11 +262,8 @@ func (p *packer) scan(from io.Reader, o warc.ReaderOptions, do func(*warc.Record
 		if kind == "" {
 			kind = rec.Get("WARC-Identified-Payload-Type")
 		}
-		if isPage(kind) && (of != nil || len(said) == 0) {
-			if p.pages.others == nil {
-				p.pages.others = make(map[place]otherPage)
-			}
-			p.pages.others[at] = otherPage{kind, of}
+		if isPage(kind) && (isOf || len(said) == 0) {
+			p.pages.addOther(otherPage{file: at.file, offset: at.offset, of: of, isOf: isOf}, kind)
 		}
 		if rec.Type == warc.Response && isHTML(kind) {
 			return p.title(at, head, payload)

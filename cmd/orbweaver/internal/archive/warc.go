@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -313,7 +314,14 @@ type PackCommand struct {
 // Run packs.
 func (x *PackCommand) Run(inv *command.Invocation) error { return x.pack(inv, x.JSON) }
 
+// packMemory is the memory from which garbage is collected sooner while a WACZ is packed, in bytes.
+const packMemory = 192 << 20
+
 func (x *WACZCommand) pack(inv *command.Invocation, asJSON bool) error {
+	if before := debug.SetMemoryLimit(-1); before > packMemory {
+		debug.SetMemoryLimit(packMemory)
+		defer debug.SetMemoryLimit(before)
+	}
 	title := x.Title
 	if title == "" {
 		title = strings.TrimSuffix(filepath.Base(x.Out), ".wacz")
