@@ -222,7 +222,7 @@ func (p *packer) archive(name string) error {
 		return errors.Join(err, f.Close())
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return p.compare(name, p.resources[len(p.resources)-1])
 }

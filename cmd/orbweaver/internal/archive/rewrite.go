@@ -112,6 +112,9 @@ func (x *rewriting) run(inv *command.Invocation, c *Command, o rewrite.Options) 
 		switch {
 		case errors.Is(err, rewrite.ErrExists):
 			return command.Misuse(err)
+		case errors.Is(err, rewrite.ErrNoRecord) && len(into) > 1: // its faults are said, and others may have some
+			damaged = true
+			continue
 		case err != nil:
 			return err
 		case c.JSON:
