@@ -22,6 +22,7 @@ chmod 755 "$root"
 doc=$root/usr/share/doc/orbweaver
 gzip -n -9 -c "$doc/CHANGELOG.md" >"$doc/changelog.gz"
 rm "$doc/CHANGELOG.md"
+sed -i 's,CHANGELOG\.md),changelog.gz),' "$doc/README.md" "$doc/docs/guide/install.md"
 gzip -n -9 >"$doc/changelog.Debian.gz" <<END
 orbweaver ($version) unstable; urgency=medium
 

@@ -42,6 +42,15 @@ inside man -k orbweaver | wants "orbweaver-warc" "apropos finds the pages"
 	fail "man warns about a page"
 ok "man has no warning"
 
+broken=$(cd "$ROOT/usr/share/doc/orbweaver" && find . -name '*.md' | while IFS= read -r page; do
+	{ grep -o ']([^)]*)' "$page" || true; } | sed 's/^](//; s/[)#].*//' | while IFS= read -r link; do
+		case $link in '' | *:*) continue ;; esac
+		[ -e "$(dirname "$page")/$link" ] || echo "$page: $link"
+	done
+done)
+[ -z "$broken" ] || fail "links of the documents to what is not installed: $broken"
+ok "the links of the documents are installed"
+
 # Completion as an interactive shell does it.
 inside bash --norc -c '
 	source /usr/share/bash-completion/bash_completion

@@ -35,6 +35,15 @@ install -m 644 "$top"/docs/guide/*.md "$doc/docs/guide/"
 "$here/licences.sh" "$program" >"$doc/THIRD-PARTY-LICENCES.txt"
 "$generator" sample-config >"$doc/examples/crawl.toml"
 chmod 644 "$doc/examples/crawl.toml"
+# A link to a file of the source that is not installed becomes its text.
+find "$doc" -name '*.md' | while IFS= read -r page; do
+	{ grep -o ']([^)]*)' "$page" || true; } | sed 's/^](//; s/)$//' | sort -u | while IFS= read -r link; do
+		case $link in *:* | '#'*) continue ;; esac
+		[ ! -e "$(dirname "$page")/${link%%#*}" ] || continue
+		sed -e ':a' -e '$!{N;ba' -e '}' -e "s,!\{0\,1\}\[\([^]]*\)\]($link),\1,g" "$page" >"$page.new"
+		cat "$page.new" >"$page" && rm "$page.new"
+	done
+done
 mkdir -p "$to/lib/systemd/system" "$to/lib/sysusers.d"
 sed "s,/usr/bin/,$prefix/bin/," "$here/orbweaver@.service" >"$to/lib/systemd/system/orbweaver@.service"
 install -m 644 "$here/orbweaver@.timer" "$to/lib/systemd/system/"
