@@ -93,3 +93,21 @@ func TestPlacer_aFullDiskLosesNoURLOfAClass(t *testing.T) {
 		t.Errorf("%d URLs are queued, and one is held", left)
 	}
 }
+
+// Fetch workers that find nothing due make the front grow also while all ready URLs wait in their classes.
+func TestFront_growsForURLsOfClasses(t *testing.T) {
+	r := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)
+	r.Front = NewFront(r.Workbench, 0) // it is never small, so that the URL stays
+	if err := r.OnDisk.AppendOfClass(3, url("http://a.test/")); err != nil {
+		t.Fatal(err)
+	}
+	d := r.distributor()
+	r.Front.fetchers = 8
+	if _, err := d.step(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	before := r.Front.Required()
+	if r.Front.noteNothingDue(r.Ready.Len() > 0); r.Front.Required() <= before {
+		t.Errorf("%d addresses are required, before it was %d", r.Front.Required(), before)
+	}
+}

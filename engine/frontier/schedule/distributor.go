@@ -270,6 +270,7 @@ func (d *Distributor) step(now time.Time) (moved bool, err error) {
 			placed += n
 		}
 	}
+	d.front.classed.Store(d.OnDisk.HasClassed())
 	if err == nil {
 		err = d.delayer.takeWaiting(now)
 	}

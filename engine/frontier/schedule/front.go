@@ -14,6 +14,7 @@ type Front struct {
 	workbench *visit.Workbench
 	fetchers  int64
 	required  atomic.Int64
+	classed   atomic.Bool // ready URLs wait in the queues of their classes
 
 	nextCount time.Time // a front of largeSize is not counted again before this time
 	largeSize int64     // the front had at least this size at the last count
@@ -42,11 +43,11 @@ func (f *Front) Required() int64 { return f.required.Load() }
 // Size counts the front.
 func (f *Front) Size() int { return f.workbench.DueTimes().Front(time.Now(), frontSoon) }
 
-// noteNothingDue is called when the fetch workers find nothing due. urlsWait says that ready URLs could make the front
-// larger; without them a large front is of no use.
+// noteNothingDue is called when the fetch workers find nothing due. urlsWait says that URLs in the ready queue could
+// make the front larger. Without them, and those of classes, a large front is of no use.
 func (f *Front) noteNothingDue(urlsWait bool) {
 	want := f.required.Load()
-	if urlsWait {
+	if urlsWait || f.classed.Load() {
 		f.required.CompareAndSwap(want, min(want+f.fetchers/frontGrowPart+1, frontMost*f.fetchers))
 	} else if want > frontLeast*f.fetchers {
 		f.required.CompareAndSwap(want, want-want/frontShrinkPart)
