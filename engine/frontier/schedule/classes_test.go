@@ -31,7 +31,7 @@ func TestPlacer_aLargeSiteWaitsForTheOthers(t *testing.T) {
 		t.Fatalf("%d URLs got a class (%v)", n, err)
 	}
 	var placed []string
-	for r.OnDisk.HasClassed() {
+	for r.OnDisk.Classed() > 0 {
 		item, ok, err := d.placer.nextOfClasses(nil)
 		if !ok || err != nil {
 			t.Fatalf("%t, %v", ok, err)
@@ -62,7 +62,7 @@ func TestPlacer_urlsOfClassesOutliveTheirOrder(t *testing.T) {
 	if _, err := d.step(time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if vs := r.Workbench.Get([]byte("http://a.test")); vs == nil || r.OnDisk.HasClassed() {
+	if vs := r.Workbench.Get([]byte("http://a.test")); vs == nil || r.OnDisk.Classed() > 0 {
 		t.Error("it is not placed")
 	}
 }

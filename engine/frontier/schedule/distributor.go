@@ -270,7 +270,7 @@ func (d *Distributor) step(now time.Time) (moved bool, err error) {
 			placed += n
 		}
 	}
-	d.front.classed.Store(d.OnDisk.HasClassed())
+	d.front.classed.Store(d.OnDisk.Classed() > 0)
 	if err == nil {
 		err = d.delayer.takeWaiting(now)
 	}

@@ -84,9 +84,9 @@ func (p *placer) readyQueue(now time.Time) (next func(scratch []byte) (item []by
 		return nil, 0
 	case p.Ready.Urgent.Len() > 0:
 		return p.Ready.Urgent.Read, distributeBatch
-	case p.isClosing() || !hasOthers && !p.OnDisk.HasClassed() || !p.front.isSmall(now):
+	case p.isClosing() || !hasOthers && p.OnDisk.Classed() == 0 || !p.front.isSmall(now):
 		return nil, 0
-	case p.OnDisk.HasClassed(): // also those of a run with another order, which are older
+	case p.OnDisk.Classed() > 0: // also those of a run with another order, which are older
 		return p.nextOfClasses, classBatch
 	default:
 		return p.Ready.Others.Read, distributeBatch

@@ -168,14 +168,12 @@ func (s DiskQueues) AppendOfClass(class int, item []byte) error {
 // OfClass returns the number of ready URLs of a class.
 func (s DiskQueues) OfClass(class int) uint64 { return s.virt.Len(ClassKey(class)) }
 
-// HasClassed reports whether there are ready URLs of any class.
-func (s DiskQueues) HasClassed() bool {
+// Classed returns the number of ready URLs of all classes. Safe for concurrent use.
+func (s DiskQueues) Classed() (n uint64) {
 	for class := range order.Classes {
-		if s.OfClass(class) > 0 {
-			return true
-		}
+		n += s.OfClass(class)
 	}
-	return false
+	return n
 }
 
 // TakeOfClass removes the oldest ready URL of a class.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/state/visit"
@@ -128,4 +129,34 @@ func newVisitState(t *testing.T) *visit.State {
 	t.Helper()
 	vs, _ := workbench.New[site.State](workbench.Options{}).GetOrAdd([]byte("http://a.test"))
 	return vs
+}
+
+// Ready URLs of classes are counted together, and leave their class in the order in which they came.
+func TestDiskQueues_classesAreQueues(t *testing.T) {
+	virt, err := virtualize.Open(vfs.NewMem(1), virtualize.Options{Dir: "queues"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewDiskQueues(virt)
+	for i, class := range []int{0, order.Classes - 1, 0} {
+		if err := s.AppendOfClass(class, []byte{byte(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.Classed() != 3 || s.OfClass(0) != 2 || s.DelayedSites() != 0 {
+		t.Errorf("%d URLs, %d of class 0", s.Classed(), s.OfClass(0))
+	}
+	for _, want := range []byte{0, 2} {
+		n, err := s.TakeOfClass(0, func(item []byte) {
+			if item[0] != want {
+				t.Errorf("URL %d, want %d", item[0], want)
+			}
+		})
+		if n != 1 || err != nil {
+			t.Error(n, err)
+		}
+	}
+	if err := virt.Close(); err != nil {
+		t.Error(err)
+	}
 }

@@ -183,14 +183,16 @@ func OpenStopped(
 	s.opened.Add(captures.Close)
 	live := settings.NewLive(o.Politeness, o.HostRules)
 	look := traps.New(&o.Traps, c.HashSeed, c.Novelty)
+	onDisk := sites.NewDiskQueues(queues)
 	s.source = Source{
 		FS: fsys, Dir: dir, HashSeed: c.HashSeed, AsOf: c.Clocks().Written.UTC().Format(time.RFC3339), Sieve: known,
 		Hosts: &hosts.Lister{
-			Workbench: bench, OnDisk: sites.NewDiskQueues(queues), Live: live,
+			Workbench: bench, OnDisk: onDisk, Live: live,
 			Sites:  &sites.Table{Workbench: bench, Cold: idle, Rules: rules, Live: live},
 			Paused: func() string { return "" },
 		},
-		Ready: ready.Len, Exchanges: underway.NewTable(0), Views: views, FlushLog: func() {},
+		Ready:     func() uint64 { return ready.Len() + onDisk.Classed() },
+		Exchanges: underway.NewTable(0), Views: views, FlushLog: func() {},
 		AskOwner: AskNoOwner, Traps: look,
 		Captures: captures, UnreadFile: open,
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/operate/evidence"
 	"orbweaver/engine/store/receipts"
 )
@@ -13,9 +14,14 @@ import (
 func (o *Operator) source() evidence.Source {
 	return evidence.Source{
 		FS: receipts.Over(o.fs), Dir: o.dir, HashSeed: o.frontier.HashSeed, Running: true, Hosts: o.hosts,
-		Sieve: o.disk.Sieve, Ready: o.disk.Ready.Len, Exchanges: o.exchanges, Views: o.frontier.Views,
+		Sieve: o.disk.Sieve, Ready: o.countReady, Exchanges: o.exchanges, Views: o.frontier.Views,
 		FlushLog: o.disk.Log.Flush, Captures: o.Captures, Traps: o.reports.Traps, AskOwner: evidence.AskNoOwner,
 	}
+}
+
+// countReady returns the number of ready URLs, with and without a class.
+func (o *Operator) countReady() uint64 {
+	return o.disk.Ready.Len() + sites.NewDiskQueues(o.disk.SiteQueues).Classed()
 }
 
 // explainURL answers with evidence.Evidence. The agent that owns the host is asked, too.

@@ -41,8 +41,8 @@ func TestTables(t *testing.T) {
 			}})
 		}, []string{
 			"http://a.test\\x1b[2J waiting, 2 URLs queued (0 on disk), 1 page, 0 errors, 4s between two requests",
-			"waits for 1m15s: 4s between two requests (host-delay)",
-			"waits: g (group)",
+			"waits for 1m15s: 4s between two requests",
+			"waits: g",
 			"now in 0s visit http://a.test/",
 			"1 in 1m30s disk http://a.test/1 (tried 2 times)",
 		}},
