@@ -22,7 +22,7 @@
 //	  [seeds=all|half|N] [from=N]   each seed of -worlds; $seed is -seed plus from plus the number $i of the run
 //	case TITLE: name=value ...      one run with these values
 //	each NAME: value ...            one run with each value, of each case
-//	web plain|faulty|today ...      the simulated web, small; fields of simweb.Config; direct, many, copies
+//	web plain|faulty|today|skewed ... the simulated web, small; fields of simweb.Config; direct, many, copies
 //	host NAME [pages=N] ...         count=N ($h is the number of the host), address=HOST, seed=PATH|no; rules below it
 //	set NAME=VALUE ...              settings of later runs, by flag or by path in engine.Config; proxy, seeds, metadata
 //	start, end [STATE]              the crawl begins; it must end in STATE, else finished
@@ -53,10 +53,11 @@
 //
 // # Values
 //
-// state, reason, waiting, outcomes, queued, stored, blamed and report (report.Report) tell of the crawl now, or of its
-// last run; now is the time. requests, pages(host), files(host), asked(url), served, repeated, dials, gaps(list),
-// distinct(pattern), pace(from, to) and took(host, pages) are what the web saw. said(text) counts in the log.
-// final(host), outcomesOf(lines), via(), skipped() and rows(report) read what the crawl wrote. ask(question) asks the
-// running crawl; sound([repeats]), judge(), order(), fsck(), findings() and examined(area) ask the judges. each(n,
-// format), words(n, count), noise(text), format(text, n), hex(n), file(name) and rand(most) make texts and numbers.
+// state, reason, waiting, outcomes, queued, stored, blamed and report (report.Report) tell of the crawl now, or of
+// its last run; now is the time. requests, pages(host), files(host), asked(url), served, repeated, dials,
+// gaps(list), distinct(pattern), pace(from, to) and took(host, pages) are what the web saw. said(text) counts in the
+// log. final(host), outcomesOf(lines), via(), skipped() and rows(report) read what the crawl wrote. ask(question)
+// asks the running crawl; sound([repeats]), judge(), order(), fifth(), fsck(), findings() and examined(area) ask the
+// judges. each(n, format), words(n, count), noise(text), format(text, n), hex(n), file(name) and rand(most) make
+// texts and numbers.
 package story

@@ -64,10 +64,10 @@ func CopiesWorld(seed uint64) simweb.Config {
 
 // SkewedWorld is a web of unequal ranks with spam farms: some 30,000 pages, or 1,700.
 func SkewedWorld(seed uint64) simweb.Config {
-	c := simweb.Skewed(Reduce(2000, 120))
-	if Reduce(1, 0) == 0 {
-		c.Farm.Hosts, c.Farm.Pages, c.Hosts = 20, 25, 140
-	}
+	hosts := Reduce(2000, 500)
+	c := simweb.Skewed(hosts)
+	c.Farm.Hosts, c.Farm.Pages = Reduce(c.Farm.Hosts, 20), Reduce(c.Farm.Pages, 25)
+	c.Hosts = hosts + c.Farm.Farms*c.Farm.Hosts
 	c.Seed, c.PageBytesMean, c.Latency = seed, 1000, 200*time.Millisecond
 	return c
 }

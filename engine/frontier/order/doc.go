@@ -18,9 +18,10 @@
 //
 // # Costs
 //
-// BreadthFirst costs nothing. The table of Ranked has 2^18 domains of 24 bytes, whatever the size of the crawl. Beyond
-// that a new domain takes the place of the least one of eight: that domain begins again at class 0. A ready URL is
-// written to the queue of its class and read again. A link to another host costs two look-ups of public suffixes.
+// BreadthFirst costs one call for each page. The table of Ranked has 2^18 domains of 24 bytes, whatever the size of
+// the crawl. Beyond that a new domain takes the place of the least one of eight: that domain begins again at class
+// 0. A ready URL is written to the queue of its class and read again. A link to another host costs two look-ups of
+// public suffixes.
 //
 // Promise O1: what was queued in a class stays there, also over a resume. The table is in the checkpoint; after a kill
 // it is that of the last checkpoint.

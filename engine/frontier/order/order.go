@@ -59,18 +59,14 @@ type Turn struct{ turns uint64 }
 // turnOfHigher is how many URLs come from the lowest class that has some, before one comes from the next.
 const turnOfHigher = 64
 
-// Next returns the class to take from; ok is false if all are empty.
-func (t *Turn) Next(has func(class int) bool) (class int, ok bool) {
+// Next returns the class to take from, by the number of URLs of each; ok is false if there is none.
+func (t *Turn) Next(counts *[Classes]uint64) (class int, ok bool) {
 	lowest, second := -1, -1
-	for class := range Classes {
-		switch {
-		case !has(class):
-		case lowest < 0:
+	for class, n := range counts {
+		if n > 0 && lowest < 0 {
 			lowest = class
-		default:
+		} else if n > 0 {
 			second = class
-		}
-		if second >= 0 {
 			break
 		}
 	}

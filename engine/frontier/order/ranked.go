@@ -79,6 +79,7 @@ func (r *ranked) NoteLinks(page []byte, urls [][]byte) {
 	home := urlx.Host(page)
 	var from uint64
 	var last []byte
+	linked := make([]uint64, 0, 64) // most pages link to fewer domains
 	for _, url := range urls {
 		host := urlx.Host(url)
 		if bytes.Equal(host, home) || bytes.Equal(host, last) {
@@ -88,10 +89,16 @@ func (r *ranked) NoteLinks(page []byte, urls [][]byte) {
 			from = r.keyOf(home)
 		}
 		if to := r.keyOf(host); to != from {
-			r.mu.Lock()
-			r.entry(to).supporters |= 1 << (from >> 58)
-			r.mu.Unlock()
+			linked = append(linked, to)
 		}
+	}
+	if len(linked) == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, to := range linked {
+		r.entry(to).supporters |= 1 << (from >> 58)
 	}
 }
 

@@ -137,7 +137,7 @@ func NewDistributor(p *Parts) *Distributor {
 	d.placer = placer{
 		Queues: &d.Queues, dead: p.Dead, counters: counts, delayer: &d.delayer, skips: skips, rules: p.Live.Hosts,
 		live: p.Live, cluster: p.Cluster, front: p.Front, isClosing: isClosing, options: p.Options,
-		order: p.Order,
+		classes: newReadyClasses(p.Order, p.OnDisk),
 	}
 	d.emptier = emptier{
 		Queues: &d.Queues, dead: p.Dead, cluster: p.Cluster, rules: p.Live.Hosts, wake: p.Wake, wakeFeeder: p.WakeFeeder,
@@ -270,7 +270,7 @@ func (d *Distributor) step(now time.Time) (moved bool, err error) {
 			placed += n
 		}
 	}
-	d.front.classed.Store(d.OnDisk.Classed() > 0)
+	d.front.classed.Store(d.placer.classes.total > 0)
 	if err == nil {
 		err = d.delayer.takeWaiting(now)
 	}

@@ -3,7 +3,6 @@ package schedule
 import (
 	"time"
 
-	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/settings"
@@ -28,8 +27,7 @@ type placer struct {
 	front     *Front
 	isClosing func() bool
 	options   Options
-	order     order.Policy
-	turn      order.Turn
+	classes   *readyClasses
 
 	from     []source   // scratch of sources
 	nextTurn time.Time  // of the delayed sites
@@ -78,15 +76,15 @@ func (p *placer) sources(now time.Time) []source {
 // readyQueue returns what reads the ready URLs that are moved now, and how many: urgent ones, or others while the front
 // is small; nil if there are none. Urgent ones do not wait for demand, since their pages are stored.
 func (p *placer) readyQueue(now time.Time) (next func(scratch []byte) (item []byte, ok bool, err error), batch int) {
-	hasOthers := p.Ready.Others.Len() > 0 && !p.order.HasClasses()
+	hasOthers := p.Ready.Others.Len() > 0 && !p.classes.order.HasClasses()
 	switch {
 	case p.Unresolved.Len() >= unresolvedMost || !p.dead.hasRoom():
 		return nil, 0
 	case p.Ready.Urgent.Len() > 0:
 		return p.Ready.Urgent.Read, distributeBatch
-	case p.isClosing() || !hasOthers && p.OnDisk.Classed() == 0 || !p.front.isSmall(now):
+	case p.isClosing() || !hasOthers && p.classes.total == 0 || !p.front.isSmall(now):
 		return nil, 0
-	case p.OnDisk.Classed() > 0: // also those of a run with another order, which are older
+	case p.classes.total > 0: // also those of a run with another order, which are older
 		return p.nextOfClasses, classBatch
 	default:
 		return p.Ready.Others.Read, distributeBatch
@@ -95,11 +93,7 @@ func (p *placer) readyQueue(now time.Time) (next func(scratch []byte) (item []by
 
 // nextOfClasses takes the ready URL that is next by its class.
 func (p *placer) nextOfClasses(scratch []byte) (item []byte, ok bool, err error) {
-	class, ok := p.turn.Next(func(class int) bool { return p.OnDisk.OfClass(class) > 0 })
-	if !ok {
-		return nil, false, nil
-	}
-	n, err := p.OnDisk.TakeOfClass(class, func(b []byte) { item = append(scratch, b...) })
+	n, err := p.classes.take(func(b []byte) { item = append(scratch, b...) })
 	if n > 0 && err != nil {
 		p.held = append([]byte(nil), item...)
 	}
@@ -109,7 +103,7 @@ func (p *placer) nextOfClasses(scratch []byte) (item []byte, ok bool, err error)
 // classify moves ready URLs to the queues of their classes, if the order has any. A URL that finds no room on the disk
 // is held.
 func (p *placer) classify() (n int, err error) {
-	if !p.order.HasClasses() {
+	if !p.classes.order.HasClasses() {
 		return 0, nil
 	}
 	for ; n < distributeBatch; n++ {
@@ -118,8 +112,7 @@ func (p *placer) classify() (n int, err error) {
 			return n, err
 		}
 		p.scratch = item
-		it := queued.MustDecode(item)
-		if err := p.OnDisk.AppendOfClass(p.order.Class(it.Rest), item); err != nil {
+		if err := p.classes.add(item); err != nil {
 			p.held = append([]byte(nil), item...)
 			return n, err
 		}
