@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/sha1pair"
+	"orbweaver/warc"
 )
 
 // awkward is one response that a server may send, and the expected result, however it is split into packets. A name
@@ -20,7 +21,7 @@ type awkward struct {
 	status   int
 	payload  string
 	complete bool
-	cut      Truncation
+	cut      warc.Truncation
 	flags    Flags
 	raw      string // "" if Raw must be the whole response
 }
@@ -40,11 +41,11 @@ func awkwardLengths() []awkward {
 		{name: "no body", response: ok + "Content-Length: 0\r\n\r\n", outcome: outcome.OK, status: 200, complete: true},
 		{
 			name: "H08 short body", response: five + "hel",
-			outcome: outcome.TruncatedDisconnect, status: 200, payload: "hel", cut: TruncatedDisconnect,
+			outcome: outcome.TruncatedDisconnect, status: 200, payload: "hel", cut: warc.TruncatedDisconnect,
 		},
 		{
 			name: "H08 short body of an error", response: "HTTP/1.1 404 Gone\r\nContent-Length: 5\r\n\r\nhel",
-			outcome: outcome.ClientError, status: 404, payload: "hel", cut: TruncatedDisconnect,
+			outcome: outcome.ClientError, status: 404, payload: "hel", cut: warc.TruncatedDisconnect,
 		},
 		{
 			name: "H10 plus", response: ok + "Content-Length: +5\r\n\r\nhello",
@@ -60,7 +61,7 @@ func awkwardLengths() []awkward {
 		},
 		{
 			name: "H10 2^64", response: ok + "Content-Length: 18446744073709551616\r\n\r\nhello",
-			outcome: outcome.Protocol, status: 200, payload: "hello", cut: TruncatedUnspecified,
+			outcome: outcome.Protocol, status: 200, payload: "hello", cut: warc.TruncatedUnspecified,
 			flags: FlagLenient | FlagBadLength,
 		},
 		{
@@ -77,12 +78,12 @@ func awkwardLengths() []awkward {
 		},
 		{
 			name: "H10 different", response: ok + "Content-Length: 5, 6\r\n\r\nhello",
-			outcome: outcome.Protocol, status: 200, payload: "hello", cut: TruncatedUnspecified,
+			outcome: outcome.Protocol, status: 200, payload: "hello", cut: warc.TruncatedUnspecified,
 			flags: FlagLenient | FlagBadLength,
 		},
 		{
 			name: "H10 different fields", response: ok + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
-			outcome: outcome.Protocol, status: 200, payload: "hello", cut: TruncatedUnspecified,
+			outcome: outcome.Protocol, status: 200, payload: "hello", cut: warc.TruncatedUnspecified,
 			flags: FlagLenient | FlagBadLength,
 		},
 		{
@@ -122,28 +123,29 @@ func awkwardChunks() []awkward {
 		},
 		{
 			name: "H12 overflow", response: chunk + "2\r\nhe\r\nFFFFFFFFFFFFFFFFF\r\nllo",
-			outcome: outcome.Protocol, status: 200, payload: "he", cut: TruncatedUnspecified, raw: chunk +
+			outcome: outcome.Protocol, status: 200, payload: "he", cut: warc.TruncatedUnspecified, raw: chunk +
 				"2\r\nhe\r\nFFFFFFFFFFFFFFFF",
 		},
 		{
 			name: "H12 negative", response: chunk + "-5\r\nhello\r\n",
-			outcome: outcome.Protocol, status: 200, cut: TruncatedUnspecified, raw: chunk + "-",
+			outcome: outcome.Protocol, status: 200, cut: warc.TruncatedUnspecified, raw: chunk + "-",
 		},
 		{
 			name: "H12 empty", response: chunk + "\r\nhello\r\n",
-			outcome: outcome.Protocol, status: 200, cut: TruncatedUnspecified, raw: chunk + "\r",
+			outcome: outcome.Protocol, status: 200, cut: warc.TruncatedUnspecified, raw: chunk + "\r",
 		},
 		{
 			name: "H12 no line end", response: chunk + "5\r\nhelloworld",
-			outcome: outcome.Protocol, status: 200, payload: "hello", cut: TruncatedUnspecified, raw: chunk + "5\r\nhellow",
+			outcome: outcome.Protocol, status: 200, payload: "hello", cut: warc.TruncatedUnspecified,
+			raw: chunk + "5\r\nhellow",
 		},
 		{
 			name: "H14 no last chunk", response: chunk + "5\r\nhello\r\n",
-			outcome: outcome.TruncatedDisconnect, status: 200, payload: "hello", cut: TruncatedDisconnect,
+			outcome: outcome.TruncatedDisconnect, status: 200, payload: "hello", cut: warc.TruncatedDisconnect,
 		},
 		{
 			name: "H14 no end of trailer", response: chunk + "5\r\nhello\r\n0\r\n",
-			outcome: outcome.TruncatedDisconnect, status: 200, payload: "hello", cut: TruncatedDisconnect,
+			outcome: outcome.TruncatedDisconnect, status: 200, payload: "hello", cut: warc.TruncatedDisconnect,
 		},
 		{
 			name: "H14 garbage trailer", response: chunk + "0\r\nno colon\r\n\x00\r\n\r\n",
@@ -157,7 +159,7 @@ func awkwardStatusLines() []awkward {
 	return []awkward{
 		{
 			name: "H15 no status line", response: "<html>hello</html>\n",
-			outcome: outcome.Protocol, cut: TruncatedUnspecified, flags: FlagNotHTTP, payload: "<html>hello</html>\n",
+			outcome: outcome.Protocol, cut: warc.TruncatedUnspecified, flags: FlagNotHTTP, payload: "<html>hello</html>\n",
 		},
 		{
 			name: "H16 no reason", response: "HTTP/1.1 200\r\nContent-Length: 1\r\n\r\nx",
@@ -189,10 +191,10 @@ func awkwardStatusLines() []awkward {
 		},
 		{
 			name: "H16 five bytes before", response: "12345HTTP/1.1 200 OK\r\n\r\nx", outcome: outcome.Protocol,
-			cut: TruncatedUnspecified, flags: FlagNotHTTP, payload: "12345HTTP/1.1 200 OK\r\n\r\nx",
+			cut: warc.TruncatedUnspecified, flags: FlagNotHTTP, payload: "12345HTTP/1.1 200 OK\r\n\r\nx",
 		},
 		{
-			name: "H15 three bytes", response: "no\n", outcome: outcome.Protocol, cut: TruncatedUnspecified,
+			name: "H15 three bytes", response: "no\n", outcome: outcome.Protocol, cut: warc.TruncatedUnspecified,
 			flags: FlagNotHTTP, payload: "no\n",
 		},
 		{name: "H16 no status", response: "HTTP/1.1 OK\r\n\r\nx", outcome: outcome.Protocol},

@@ -8,6 +8,7 @@ import (
 	"orbweaver/engine/net/bodyfile"
 	"orbweaver/engine/net/fetch/framing"
 	"orbweaver/internal/outcome"
+	"orbweaver/warc"
 )
 
 // bodyReader reads the body of a response from a connection, within the limits of time and rate.
@@ -37,7 +38,7 @@ func (r *bodyReader) readBody(p *Page, conn *connection, info headInfo, bodyMax 
 	}
 	r.scan.truncate(p)
 	r.rest.end(p)
-	if !isWhole || r.scan.frame.End == framing.NotEnded && p.Truncation == NotTruncated {
+	if !isWhole || r.scan.frame.End == framing.NotEnded && p.Truncation == warc.TruncatedNone {
 		return outcome.Cancelled
 	}
 	r.scan.judge(p)
@@ -140,7 +141,7 @@ func (r *bodyReader) hasRoom(p *Page, conn *connection, err error, cause string)
 		return true
 	}
 	if conn.watch.Err() == nil && (errors.Is(err, bodyfile.ErrNoRoom) || errors.Is(err, errNoBuffer)) {
-		p.Truncation, p.Err = TruncatedUnspecified, cause
+		p.Truncation, p.Err = warc.TruncatedUnspecified, cause
 	}
 	return false
 }
@@ -161,12 +162,12 @@ func (r *bodyReader) survives(p *Page, conn *connection, err error) bool {
 	}
 	now, total := time.Now(), r.deadline(conn)
 	if !now.Before(total) {
-		p.Truncation, p.Err = TruncatedTime, "the whole took too long"
+		p.Truncation, p.Err = warc.TruncatedTime, "the whole took too long"
 		return false
 	}
 	if passed := now.Sub(r.window); passed >= r.o.RateWindow {
 		if r.o.RateMin > 0 && float64(conn.received-r.windowBytes) < float64(r.o.RateMin)*passed.Seconds() {
-			p.Truncation, p.Err = TruncatedTime, "the body came too slowly"
+			p.Truncation, p.Err = warc.TruncatedTime, "the body came too slowly"
 			return false
 		}
 		r.window, r.windowBytes = now, conn.received

@@ -6,6 +6,7 @@ import (
 
 	"orbweaver/engine/net/fetch/framing"
 	"orbweaver/internal/outcome"
+	"orbweaver/warc"
 )
 
 // bodyScan finds out what the bytes of a response mean, live or from an archive: where the body ends, which bytes are
@@ -97,19 +98,19 @@ func (s *bodyScan) judge(p *Page) {
 	case framing.Whole:
 		p.Complete = true
 	case framing.AtLimit:
-		p.Truncation, p.Err = TruncatedLength, "more than the limit"
+		p.Truncation, p.Err = warc.TruncatedLength, "more than the limit"
 	case framing.Bad:
-		p.Truncation, p.Err = TruncatedUnspecified, "bad chunking"
+		p.Truncation, p.Err = warc.TruncatedUnspecified, "bad chunking"
 	case framing.Disconnected:
-		p.Truncation = TruncatedDisconnect
+		p.Truncation = warc.TruncatedDisconnect
 		if p.Err == "" {
 			p.Err = "closed within the body"
 		}
 	}
 	if s.info.flags&(FlagNotHTTP|FlagBadLength) != 0 {
 		p.Complete = false
-		if p.Truncation == NotTruncated {
-			p.Truncation = TruncatedUnspecified
+		if p.Truncation == warc.TruncatedNone {
+			p.Truncation = warc.TruncatedUnspecified
 		}
 		if p.Err == "" {
 			p.Err = causeLength
@@ -127,11 +128,11 @@ func (s *bodyScan) conclude(p *Page) outcome.Outcome {
 		return byStatus
 	}
 	switch p.Truncation {
-	case TruncatedLength:
+	case warc.TruncatedLength:
 		return outcome.TruncatedLength
-	case TruncatedTime:
+	case warc.TruncatedTime:
 		return outcome.TruncatedTime
-	case TruncatedUnspecified:
+	case warc.TruncatedUnspecified:
 		return outcome.NoMemory
 	default:
 		return outcome.TruncatedDisconnect

@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/net/underway"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
+	"orbweaver/warc"
 )
 
 // Target is what to fetch. Fetch borrows it.
@@ -171,8 +172,8 @@ func (f *Fetcher) readPage(t *Target, p *Page, info headInfo) outcome.Outcome {
 		bodyMax = min(bodyMax, f.o.Long.MemoryMax)
 	}
 	o := f.body.readBody(p, &f.conn, info, bodyMax)
-	hadNoEnd := p.Truncation == TruncatedLength ||
-		!isDeclared && p.Truncation == TruncatedTime && !time.Now().Before(p.Times.Started.Add(f.o.Long.StreamTimeout))
+	hadNoEnd := p.Truncation == warc.TruncatedLength ||
+		!isDeclared && p.Truncation == warc.TruncatedTime && !time.Now().Before(p.Times.Started.Add(f.o.Long.StreamTimeout))
 	if mayBeEndless && hadNoEnd && p.rest.size > 0 {
 		files.NoteEndless(urlx.Host(t.URL), t.Addr.Addr())
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orbweaver/internal/outcome"
+	"orbweaver/warc"
 )
 
 // smallOptions are limits that a test can reach quickly.
@@ -92,7 +93,8 @@ func TestHostile_H07_aBodyIsCutOnlyIfAByteWasDropped(t *testing.T) {
 				body := strings.Repeat("x", int(o.BodyMax)+over)
 				fetchOnce(t, o, answer(framed(framing, body), piece), testTarget(), func(p *Page) {
 					kept := min(len(body), int(o.BodyMax))
-					if cut := p.Truncation == TruncatedLength; cut != (over > 0) || p.Complete == cut || len(p.Payload()) != kept {
+					cut := p.Truncation == warc.TruncatedLength
+					if cut != (over > 0) || p.Complete == cut || len(p.Payload()) != kept {
 						t.Errorf("%s%+d: %v, cut %q, %d bytes kept", framing, over, p.Outcome, p.Truncation, len(p.Payload()))
 					}
 				})
@@ -142,7 +144,7 @@ func TestHostile_H13_whatChunksCostIsBounded(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 	o := smallOptions()
 	fetchOnce(t, o, answer(head+"1;"+strings.Repeat("x", 1<<20)+"\r\nx\r\n0\r\n\r\n", 0), testTarget(), func(p *Page) {
-		if p.Outcome != outcome.Protocol || p.Truncation != TruncatedUnspecified || len(p.Body()) > 4096+1 {
+		if p.Outcome != outcome.Protocol || p.Truncation != warc.TruncatedUnspecified || len(p.Body()) > 4096+1 {
 			t.Errorf("extension of 1 MiB: %v, %d bytes kept", p.Outcome, len(p.Body()))
 		}
 	})

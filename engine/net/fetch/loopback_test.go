@@ -14,6 +14,7 @@ import (
 
 	"orbweaver/engine/net/fetch/addrguard"
 	"orbweaver/internal/outcome"
+	"orbweaver/warc"
 )
 
 // serve plays script for every connection to a loopback address until the test ends.
@@ -126,7 +127,7 @@ func TestHostile_H26_aResetCutsTheBody(t *testing.T) {
 		_ = conn.SetLinger(0)
 	})
 	fetchOnce(t, testOptions(), LoopbackOnly(), targetAt(addr), func(p *Page) {
-		if p.Outcome != outcome.TruncatedDisconnect || p.Truncation != TruncatedDisconnect ||
+		if p.Outcome != outcome.TruncatedDisconnect || p.Truncation != warc.TruncatedDisconnect ||
 			string(p.Payload()) != "hello" {
 			t.Errorf("a reset: %v %q %s", p.Outcome, p.Payload(), p.Err)
 		}

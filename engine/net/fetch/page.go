@@ -9,35 +9,8 @@ import (
 	"orbweaver/engine/net/fetch/framing"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/sha1pair"
+	"orbweaver/warc"
 )
-
-// Truncation says why a body is truncated.
-type Truncation uint8
-
-// The reasons. NotTruncated also applies if there is no body.
-const (
-	NotTruncated         Truncation = iota
-	TruncatedLength                 // more than the limit: a byte was dropped
-	TruncatedTime                   // total deadline or minimum rate
-	TruncatedDisconnect             // the connection ended before the body did
-	TruncatedUnspecified            // framing that cannot be followed, or no buffer
-)
-
-// String returns the token of WARC-Truncated, or "" for NotTruncated.
-func (c Truncation) String() string {
-	switch c {
-	case TruncatedLength:
-		return "length"
-	case TruncatedTime:
-		return "time"
-	case TruncatedDisconnect:
-		return "disconnect"
-	case TruncatedUnspecified:
-		return "unspecified"
-	default:
-		return ""
-	}
-}
 
 // Flags are irregularities of a response that change nothing else.
 type Flags uint16
@@ -66,13 +39,13 @@ type Page struct {
 	HeadLen int    // length of the head within Raw; 0 if no complete head came
 	Interim []byte // heads of earlier 1xx responses, one after the other
 
-	Status      int        // as the server said, any number; 0 if none
-	Complete    bool       // the body ended as its framing says
-	Truncation  Truncation // why the body is truncated
-	Flags       Flags      // irregularities
-	PayloadLen  int64      // bytes of body without chunking
-	Digest      [20]byte   // SHA-1 of the payload; valid after Sum if Complete
-	BlockDigest [20]byte   // SHA-1 of the response; valid after Sum if Complete, or if there is a Rest
+	Status      int             // as the server said, any number; 0 if none
+	Complete    bool            // the body ended as its framing says
+	Truncation  warc.Truncation // why the body is truncated: of length if a byte beyond the limit was dropped
+	Flags       Flags           // irregularities
+	PayloadLen  int64           // bytes of body without chunking
+	Digest      [20]byte        // SHA-1 of the payload; valid after Sum if Complete
+	BlockDigest [20]byte        // SHA-1 of the response; valid after Sum if Complete, or if there is a Rest
 
 	Outcome    outcome.Outcome
 	Err        string // short cause for the log; "" without a fault
@@ -240,7 +213,7 @@ func (p *Page) begin(url []byte) {
 		p.Interim = nil
 	}
 	p.Raw, p.HeadLen = nil, 0
-	p.Status, p.Complete, p.Truncation, p.Flags = 0, false, NotTruncated, 0
+	p.Status, p.Complete, p.Truncation, p.Flags = 0, false, warc.TruncatedNone, 0
 	p.PayloadLen, p.payload = 0, payloadRuns{}
 	p.rest.remove()
 	p.Digest, p.BlockDigest = [20]byte{}, [20]byte{}

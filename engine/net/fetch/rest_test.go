@@ -19,6 +19,7 @@ import (
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/faultfs"
+	"orbweaver/warc"
 )
 
 // longOptions are options under which a body of 700 KiB goes through a file.
@@ -119,17 +120,19 @@ func TestRest_aLongBodyThatEndsEarly(t *testing.T) {
 		name, sent string
 		max        int64
 		want       outcome.Outcome
-		cut        Truncation
+		cut        warc.Truncation
 		kept       int // bytes of the response
 	}{
-		{"no more than --max-body", framed("close", body), 1 << 20, outcome.TruncatedLength, TruncatedLength, 19 + 1<<20},
-		{"exactly --max-body", framed("close", body), 2 << 20, outcome.OK, NotTruncated, 19 + 2<<20},
+		{"no more than --max-body", framed("close", body), 1 << 20, outcome.TruncatedLength,
+			warc.TruncatedLength, 19 + 1<<20},
+		{"exactly --max-body", framed("close", body), 2 << 20, outcome.OK, warc.TruncatedNone, 19 + 2<<20},
 		{
 			"a lost connection", framed("length", body)[:1500000], 8 << 20, outcome.TruncatedDisconnect,
-			TruncatedDisconnect, 1500000,
+			warc.TruncatedDisconnect, 1500000,
 		},
-		{"bad chunking", chunked[:47+4100*366] + "!!", 8 << 20, outcome.Protocol, TruncatedUnspecified, 47 + 4100*366 + 1},
-		{"bytes behind the body", chunked + "more", 8 << 20, outcome.OK, NotTruncated, len(chunked)},
+		{"bad chunking", chunked[:47+4100*366] + "!!", 8 << 20, outcome.Protocol,
+			warc.TruncatedUnspecified, 47 + 4100*366 + 1},
+		{"bytes behind the body", chunked + "more", 8 << 20, outcome.OK, warc.TruncatedNone, len(chunked)},
 	} {
 		o := longOptions(t, vfs.NewMem(1), roomy()) // of its own: it remembers the hosts of endless bodies
 		o.BodyMax = c.max
@@ -206,7 +209,8 @@ func TestRest_withoutRoomABodyIsTruncated(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			o := longOptions(t, vfs.NewMem(1), most)
 			fetchOnce(t, o, answer(framed("close", randomText(2<<20)), 0), testTarget(), func(p *Page) {
-				if p.Outcome != outcome.NoMemory || p.Truncation != TruncatedUnspecified || p.Size() != int64(o.BufferMax()) {
+				if p.Outcome != outcome.NoMemory || p.Truncation != warc.TruncatedUnspecified ||
+					p.Size() != int64(o.BufferMax()) {
 					t.Errorf("%v, cut %q, %d bytes", p.Outcome, p.Truncation, p.Size())
 				}
 			})

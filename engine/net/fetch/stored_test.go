@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/net/fetch/coding"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/sha1pair"
+	"orbweaver/warc"
 )
 
 // stored makes a Page of response and checks what must hold for every one.
@@ -35,35 +36,37 @@ func TestStored(t *testing.T) {
 		name, response, payload string
 		outcome                 outcome.Outcome
 		complete                bool
-		cut                     Truncation
+		cut                     warc.Truncation
 	}{
 		{"identity", ok + "Content-Length: 5\r\n\r\nhello", "hello", outcome.OK,
-			true, NotTruncated},
+			true, warc.TruncatedNone},
 		{"until close", ok + "\r\nhello", "hello", outcome.OK,
-			true, NotTruncated},
-		{"empty", ok + "Content-Length: 0\r\n\r\n", "", outcome.OK, true, NotTruncated},
+			true, warc.TruncatedNone},
+		{"empty", ok + "Content-Length: 0\r\n\r\n", "", outcome.OK, true, warc.TruncatedNone},
 		{"one chunk", ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", "hello", outcome.OK,
-			true, NotTruncated},
+			true, warc.TruncatedNone},
 		{"chunks", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n", "hello", outcome.OK, true,
-			NotTruncated},
-		{"no chunks", ok + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "", outcome.OK, true, NotTruncated},
+			warc.TruncatedNone},
+		{"no chunks", ok + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "", outcome.OK, true, warc.TruncatedNone},
 		{"truncated", ok + "Content-Length: 50\r\n\r\nhello", "hello", outcome.TruncatedDisconnect,
-			false, TruncatedDisconnect},
+			false, warc.TruncatedDisconnect},
 		{"truncated chunks", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n50\r\nllo", "hello",
 			outcome.TruncatedDisconnect,
-			false, TruncatedDisconnect},
+			false, warc.TruncatedDisconnect},
 		{"bad chunks", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\nx\r\n", "hello", outcome.Protocol,
-			false, TruncatedUnspecified},
-		{"bad length", ok + "Content-Length: 5, 6\r\n\r\nhello", "hello", outcome.Protocol, false, TruncatedUnspecified},
-		{"LF only", "HTTP/1.0 404 Gone\nContent-Length: 5\n\nhello", "hello", outcome.ClientError, true, NotTruncated},
-		{"redirect", "HTTP/1.1 302 F\r\nLocation: /y\r\n\r\n", "", outcome.Redirect, true, NotTruncated},
+			false, warc.TruncatedUnspecified},
+		{"bad length", ok + "Content-Length: 5, 6\r\n\r\nhello", "hello", outcome.Protocol, false,
+			warc.TruncatedUnspecified},
+		{"LF only", "HTTP/1.0 404 Gone\nContent-Length: 5\n\nhello", "hello", outcome.ClientError, true,
+			warc.TruncatedNone},
+		{"redirect", "HTTP/1.1 302 F\r\nLocation: /y\r\n\r\n", "", outcome.Redirect, true, warc.TruncatedNone},
 		{"robots of another time", ok + "content-type: text/plain\r\n\r\nUser-agent: *\nDisallow:",
-			"User-agent: *\nDisallow:", outcome.OK, true, NotTruncated},
+			"User-agent: *\nDisallow:", outcome.OK, true, warc.TruncatedNone},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := stored(t, c.response)
 			want := c.response
-			if c.cut == TruncatedUnspecified && strings.HasSuffix(want, "x\r\n") {
+			if c.cut == warc.TruncatedUnspecified && strings.HasSuffix(want, "x\r\n") {
 				want = strings.TrimSuffix(want, "\r\n") // nothing behind the byte that is none of a chunk's size
 			}
 			if string(p.Raw) != want || string(p.Payload()) != c.payload {
@@ -178,7 +181,7 @@ func FuzzStored(f *testing.F) {
 		fetcher.Fetch(t.Context(), target, live)
 		live.Sum(sha1pair.NewHasher())
 		p, ok := Stored(target.URL, bytes.Clone(block))
-		if live.Outcome == outcome.HeaderTooLarge || live.Truncation == TruncatedLength {
+		if live.Outcome == outcome.HeaderTooLarge || live.Truncation == warc.TruncatedLength {
 			return // limits of the fetcher, which an archive does not have
 		}
 		if ok != live.HasHead() {

@@ -26,7 +26,7 @@
 //
 // Limit of a body:
 //
-//	--max-body -> fetch.Options.BodyMax -> fetch.Fetcher reads at most so many bytes -> fetch.TruncatedLength
+//	--max-body -> fetch.Options.BodyMax -> fetch.Fetcher reads at most so many bytes -> warc.TruncatedLength
 //	-> outcome.TruncatedLength -> parsers: WARC-Truncated: length
 //
 // # The part counts

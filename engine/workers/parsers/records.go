@@ -134,7 +134,7 @@ func (b *recordBuilder) stores(content *fetch.Page, a *attempt.Attempt, plan *re
 	}
 	return filtered.Keeps(a.URL, filter.Way{Depth: a.Depth, Embeds: a.Embeds, Hops: a.Redirects}, &filter.Response{
 		Status: content.Status, ContentType: typeOf(content, plan.isUnchanged, a), Size: content.PayloadLen,
-		Truncated: content.Truncation != fetch.NotTruncated, Duplicate: plan.isRevisit || plan.isUnchanged, Via: a.Via,
+		Truncated: content.Truncation != warc.TruncatedNone, Duplicate: plan.isRevisit || plan.isUnchanged, Via: a.Via,
 	})
 }
 
@@ -195,7 +195,7 @@ func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt, plan *re
 	b.index = warc.IndexInfo{Status: p.Status, MIME: mime, SimHash: b.near.simHash()}
 	b.response = warc.Record{
 		Type: warc.Response, Date: p.Times.Started, TargetURI: a.URL, IP: p.Connection.Remote.Addr(), Index: &b.index,
-		Lines: b.lines, Truncated: truncation(p.Truncation), Block: append(b.response.Block[:0], p.Raw),
+		Lines: b.lines, Truncated: p.Truncation, Block: append(b.response.Block[:0], p.Raw),
 	}
 	b.response.Source.From, b.response.Source.Size = p.Rest()
 	if p.Complete || b.response.Source.Size > 0 {
@@ -225,30 +225,15 @@ func (b *recordBuilder) makeRevisit(profile string, first dedup.First) {
 // headTruncation says why an answer without a whole head ends where it does.
 func headTruncation(p *fetch.Page) warc.Truncation {
 	switch {
-	case p.Flags&fetch.FlagNotHTTP != 0 && p.Truncation == fetch.TruncatedUnspecified:
+	case p.Flags&fetch.FlagNotHTTP != 0 && p.Truncation == warc.TruncatedUnspecified:
 		return warc.TruncatedNone // it is not HTTP, and complete
-	case p.Truncation != fetch.NotTruncated:
-		return truncation(p.Truncation)
+	case p.Truncation != warc.TruncatedNone:
+		return p.Truncation
 	case p.Outcome == outcome.HeaderTooLarge:
 		return warc.TruncatedLength
 	case p.Outcome == outcome.HeaderTimeout:
 		return warc.TruncatedTime
 	case p.Outcome == outcome.Reset:
-		return warc.TruncatedDisconnect
-	default:
-		return warc.TruncatedUnspecified
-	}
-}
-
-func truncation(c fetch.Truncation) warc.Truncation {
-	switch c {
-	case fetch.NotTruncated:
-		return warc.TruncatedNone
-	case fetch.TruncatedLength:
-		return warc.TruncatedLength
-	case fetch.TruncatedTime:
-		return warc.TruncatedTime
-	case fetch.TruncatedDisconnect:
 		return warc.TruncatedDisconnect
 	default:
 		return warc.TruncatedUnspecified
