@@ -134,12 +134,8 @@ func (n *Network) observeFailure(a *Attempt) (counts bool) {
 		n.downSince = a.EndedAt
 		var times int
 		if times, n.isLogged = n.throttle.Allow(a.EndedAt); n.isLogged {
-			n.warn(
-				"no site that answered before can be reached: the network seems to be down; failures do not count, all "+
-					"sites are tried again every 10 s",
-				"times",
-				times,
-			)
+			n.warn("no site that answered before can be reached: the network seems to be down; failures do not count, all "+
+				"sites are tried again every 10 s", "times", times)
 		}
 	}
 	return n.countsAgainstSiteLocked(a)

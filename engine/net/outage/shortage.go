@@ -29,14 +29,8 @@ func (s *Shortage) Note(now time.Time, cause string) {
 	s.count++
 	s.cause, s.lastAt = cause, now
 	if n, ok := s.throttle.Allow(now); ok {
-		s.Warn(
-			"this machine has no file descriptor or port for a connection, so the crawl is slower; raise the limit "+
-				"(ulimit -n) or lower --fetchers",
-			"cause",
-			cause,
-			"times",
-			n,
-		)
+		s.Warn("this machine has no file descriptor or port for a connection, so the crawl is slower; raise the limit "+
+			"(ulimit -n) or lower --fetchers", "cause", cause, "times", n)
 	}
 }
 

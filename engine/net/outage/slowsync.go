@@ -86,13 +86,8 @@ func (d *SlowSync) End(now time.Time) {
 	}
 	d.ended, d.took = now, took
 	if n, ok := d.slowWarnings.Allow(now); ok {
-		d.Warn(
-			"the disk is slow: what is fetched is durable only after this long, and a power cut costs it",
-			"sync_took",
-			took.String(),
-			"times",
-			n,
-		)
+		d.Warn("the disk is slow: what is fetched is durable only after this long, and a power cut costs it",
+			"sync_took", took.String(), "times", n)
 	}
 }
 
@@ -104,13 +99,8 @@ func (d *SlowSync) Now(now time.Time) time.Duration {
 	if took := now.Sub(d.began); !d.began.IsZero() && took >= syncSlow {
 		if took >= syncStuck {
 			if n, ok := d.stuckWarnings.Allow(now); ok {
-				d.Warn(
-					"the disk does not answer: a sync is under way for long, and what was fetched since is not durable",
-					"sync_takes",
-					took.String(),
-					"times",
-					n,
-				)
+				d.Warn("the disk does not answer: a sync is under way for long, and what was fetched since is not durable",
+					"sync_takes", took.String(), "times", n)
 			}
 		}
 		return took

@@ -17,34 +17,26 @@ type ClampLog struct {
 	delays, waits, files, unknown throttle.Log
 }
 
-// CrawlDelay tells of a robots.txt that asks for more than is kept.
-func (c *ClampLog) CrawlDelay(now time.Time, site []byte, asked, kept time.Duration) {
+// warn logs a message with its number, unless an equal one was logged just before.
+func (c *ClampLog) warn(log *throttle.Log, now time.Time, msg string, args ...any) {
 	c.mu.Lock()
-	n, ok := c.delays.Allow(now)
+	n, ok := log.Allow(now)
 	c.mu.Unlock()
 	if ok {
-		c.Warn("a site asks for a longer Crawl-delay than is kept (--crawl-delay-max)", "site", string(site),
-			"asked", asked.String(), "kept", kept.String(), "times", n)
+		c.Warn(msg, append(args, "times", n)...)
 	}
+}
+
+// CrawlDelay tells of a robots.txt that asks for more than is kept.
+func (c *ClampLog) CrawlDelay(now time.Time, site []byte, asked, kept time.Duration) {
+	c.warn(&c.delays, now, "a site asks for a longer Crawl-delay than is kept (--crawl-delay-max)",
+		"site", string(site), "asked", asked.String(), "kept", kept.String())
 }
 
 // RobotsLarge tells of a robots.txt for whose rules there was no memory.
 func (c *ClampLog) RobotsLarge(now time.Time, site []byte, size int) {
-	c.mu.Lock()
-	n, ok := c.files.Allow(now)
-	c.mu.Unlock()
-	if ok {
-		c.Warn(
-			"memory for the rules of robots.txt files is short: large ones are taken for unreachable until it is not; "+
-				"raise --workbench-memory",
-			"site",
-			string(site),
-			"bytes",
-			size,
-			"times",
-			n,
-		)
-	}
+	c.warn(&c.files, now, "memory for the rules of robots.txt files is short: large ones are taken for unreachable "+
+		"until it is not; raise --workbench-memory", "site", string(site), "bytes", size)
 }
 
 // UnknownRobots is an answer that leaves the rules of a site unknown.
@@ -57,36 +49,17 @@ type UnknownRobots struct {
 
 // RobotsUnknown tells of a robots.txt that was answered and is not known.
 func (c *ClampLog) RobotsUnknown(now time.Time, u *UnknownRobots) {
-	c.mu.Lock()
-	n, ok := c.unknown.Allow(now)
-	c.mu.Unlock()
-	if !ok {
-		return
-	}
 	again := "later"
 	if !u.Due.IsZero() {
 		again = u.Due.UTC().Format(time.RFC3339)
 	}
-	c.Warn("a robots.txt is not known: without an earlier copy, nothing of its site is fetched until it is read whole",
-		"site", string(u.Site), "seen", u.Seen, "status", u.Status, "asked_again", again, "times", n)
+	c.warn(&c.unknown, now,
+		"a robots.txt is not known: without an earlier copy, nothing of its site is fetched until it is read whole",
+		"site", string(u.Site), "seen", u.Seen, "status", u.Status, "asked_again", again)
 }
 
 // RetryAfter tells of a Retry-After that was brought between nothing and the limit of the policy.
 func (c *ClampLog) RetryAfter(now time.Time, url, value []byte, kept time.Duration) {
-	c.mu.Lock()
-	n, ok := c.waits.Allow(now)
-	c.mu.Unlock()
-	if ok {
-		c.Warn(
-			"a Retry-After is out of range: negative or longer than the limit",
-			"url",
-			string(url[:min(len(url), 200)]),
-			"value",
-			string(value[:min(len(value), 64)]),
-			"kept",
-			kept.String(),
-			"times",
-			n,
-		)
-	}
+	c.warn(&c.waits, now, "a Retry-After is out of range: negative or longer than the limit",
+		"url", string(url[:min(len(url), 200)]), "value", string(value[:min(len(value), 64)]), "kept", kept.String())
 }

@@ -50,15 +50,5 @@ func isRobotsFile(url []byte) bool {
 
 // appendSeconds appends a duration as a decimal number of seconds, good to a microsecond.
 func appendSeconds(dst []byte, d time.Duration) []byte {
-	dst = strconv.AppendInt(dst, int64(d/time.Second), 10)
-	rest := d % time.Second / time.Microsecond
-	if rest == 0 {
-		return dst
-	}
-	dst = append(dst, '.')
-	for unit := time.Duration(100_000); rest > 0; unit /= 10 {
-		dst = append(dst, byte('0'+rest/unit))
-		rest %= unit
-	}
-	return dst
+	return strconv.AppendFloat(dst, float64(d/time.Microsecond)/1e6, 'f', -1, 64)
 }

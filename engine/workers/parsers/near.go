@@ -2,6 +2,8 @@ package parsers
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"strconv"
 	"time"
 
@@ -71,10 +73,9 @@ func (f *nearFinder) simHash() []byte {
 	if !f.hasText {
 		return nil
 	}
-	const digits = "0123456789abcdef"
-	for i := range f.digits {
-		f.digits[i] = digits[f.fingerprint>>(4*(simHashLen-1-i))&15]
-	}
+	var number [8]byte
+	binary.BigEndian.PutUint64(number[:], f.fingerprint)
+	hex.Encode(f.digits[:], number[:])
 	return f.digits[:]
 }
 
