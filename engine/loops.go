@@ -121,18 +121,19 @@ func (r *runner) fetchersCrawl() *fetchers.Crawl {
 	return &fetchers.Crawl{
 		Options: fetchers.Options{
 			Fetch: r.cfg.Fetch, Proxy: r.cfg.Fetch.Proxy != nil, HashSeed: r.loops.frontier.HashSeed,
-			Groups: p.groups,
+			Dialer: r.seams.Dialer, Stopping: r.run.Stopping(),
 		},
 		Queues: fetchers.Queues{
 			Todo: q.todo, Results: q.results, Pool: q.pool, Pages: q.pages, PagesOut: &q.pagesOut,
-			Shares: q.shares,
+			Shares: q.shares, Exchanges: q.exchanges,
 		},
-		Store: d.Journal, InFlight: q.inFlight, Finished: q.finished, Log: d.Log, Live: p.live,
-		Rules: p.rules, Jars: p.jars, Logins: r.seams.Logins, Previous: d.Previous,
-		Quotas: p.quotas, Clamps: p.clamps,
-		Network: r.outages.Network, Way: r.outages.Way, Shortage: r.outages.Shortage,
-		Cluster: r.cluster, Dialer: r.seams.Dialer,
-		Exchanges: q.exchanges, Stopping: r.run.Stopping(),
+		Settings: fetchers.Settings{Live: p.live, Groups: p.groups, Quotas: p.quotas},
+		Identity: fetchers.Identity{Jars: p.jars, Logins: r.seams.Logins, Previous: d.Previous},
+		Records:  fetchers.Records{Store: d.Journal, InFlight: q.inFlight, Finished: q.finished, Log: d.Log},
+		Outages: fetchers.Outages{
+			Network: r.outages.Network, Way: r.outages.Way, Shortage: r.outages.Shortage,
+		},
+		Rules: p.rules, Clamps: p.clamps, Cluster: r.cluster,
 	}
 }
 

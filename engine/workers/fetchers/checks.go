@@ -8,10 +8,13 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/net/outage"
 	"orbweaver/engine/net/robots"
+	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/store/crawllog"
+	"orbweaver/engine/store/journal"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 )
@@ -69,7 +72,7 @@ func visitChecks() checkTable {
 		{
 			"group", "the site, or another site of its address, is in another group of hosts than its place says",
 			"the Visit returns; the site has its place in that group",
-			hasOtherGroup,
+			(*checker).hasOtherGroup,
 		},
 		{
 			"recent owner", "another agent owned the site recently and may still be in an exchange with it",
@@ -106,7 +109,7 @@ func itemChecks() checkTable {
 			"redirect decided", "the item is the target of another site's robots.txt redirect, and the rules of this site, " +
 				"which are known, are this target or disallow it",
 			"they are the answer; or the redirect fails without a request",
-			isTargetDecided,
+			(*checker).isTargetDecided,
 		},
 		{
 			"redirect", "the item is the target of a robots.txt redirect",
@@ -173,7 +176,7 @@ func exchangeChecks() checkTable {
 		{
 			"way down", "a proxy or another gateway keeps all sites from answering, and another exchange is the probe",
 			"the Visit returns; the site is due after outage.NetworkRetryWait",
-			isWayDown,
+			(*checker).isWayDown,
 		},
 		{
 			"address lease", "another agent may contact the address, or the group of hosts, now",
@@ -195,12 +198,17 @@ func exchangeChecks() checkTable {
 
 // A checker has the conditions of the checks. It is the only place that decides whether an item is fetched.
 type checker struct {
-	*Crawl
+	Settings
+	cluster  cluster.VisitGate
+	cancel   *cluster.Exchange // the exchange that the end of an address lease cancels
+	finished *journal.FinishedURLs
+	log      *crawllog.Log
+	way      *outage.Way
+	stopping <-chan struct{}
+	hashSeed uint64
 	worker   int
-	cancel   *exchange // whose exchange an address lease may cancel
-	visit    checkTable
-	item     checkTable
-	exchange checkTable
+
+	visit, item, exchange checkTable
 }
 
 // when returns v if the condition is true, and pass if not.
@@ -213,7 +221,7 @@ func (v verdict) when(condition bool) (verdict, error) {
 
 func (k *checker) isStopping(context.Context, *current) (verdict, error) {
 	select {
-	case <-k.Stopping:
+	case <-k.stopping:
 		return giveBack, nil
 	default:
 		return pass, nil
@@ -230,7 +238,7 @@ func (k *checker) isExcluded(_ context.Context, c *current) (verdict, error) {
 	return giveBack, nil
 }
 
-func hasOtherGroup(k *checker, _ context.Context, c *current) (verdict, error) {
+func (k *checker) hasOtherGroup(_ context.Context, c *current) (verdict, error) {
 	if c.foreign {
 		return pass, nil
 	}
@@ -249,7 +257,7 @@ func (k *checker) hasRecentOwner(_ context.Context, c *current) (verdict, error)
 	if c.foreign {
 		return pass, nil
 	}
-	due := k.Cluster.NotBefore(c.result.Visit.Key)
+	due := k.cluster.NotBefore(c.result.Visit.Key)
 	if due.IsZero() {
 		return pass, nil
 	}
@@ -271,15 +279,15 @@ func (k *checker) isForeign(_ context.Context, c *current) (verdict, error) {
 	}
 	if c.queued.RobotsOf != nil { // not a URL of the crawl
 		c.refuse(refusal{routed: c.wholeURL()})
-	} else if fp, o := k.Finished.OutcomeOf(k.HashSeed, c.url); o != outcome.None {
-		refuseFinished(k, c, fp, o)
+	} else if fp, o := k.finished.OutcomeOf(k.hashSeed, c.url); o != outcome.None {
+		k.refuseFinished(c, fp, o)
 	} else {
 		c.refuse(refusal{outcome: outcome.HandedOver, routed: c.wholeURL()})
 	}
 	return refuse, nil
 }
 
-func isTargetDecided(_ *checker, _ context.Context, c *current) (verdict, error) {
+func (k *checker) isTargetDecided(_ context.Context, c *current) (verdict, error) {
 	origin := c.queued.RobotsOf
 	if origin == nil || bytes.Equal(origin, c.result.Visit.Key) || c.site.NeedsRobots(c.now) {
 		return pass, nil
@@ -288,8 +296,7 @@ func isTargetDecided(_ *checker, _ context.Context, c *current) (verdict, error)
 	if string(c.queued.Rest) == robots.FilePath {
 		answer.Rules, answer.Age = c.site.Rules, c.now.Sub(site.RulesFetchedAt(&c.site))
 	} else {
-		allowed := false
-		if allowed, c.rule = c.site.Rules.AppendAllowed(c.rule[:0], c.queued.Rest); allowed {
+		if c.isAllowed(c.queued.Rest) {
 			return pass, nil
 		}
 		answer.Failed = true
@@ -314,7 +321,7 @@ func (k *checker) isFiltered(_ context.Context, c *current) (verdict, error) {
 }
 
 func (k *checker) isKnownFinished(url []byte) bool {
-	_, o := k.Finished.OutcomeOf(k.HashSeed, url)
+	_, o := k.finished.OutcomeOf(k.hashSeed, url)
 	return o != outcome.None
 }
 
@@ -369,9 +376,7 @@ const fewItems = 3
 func areSuspect(items [][]byte) bool {
 	suspect := 0
 	for _, item := range items {
-		if it := queued.MustDecode(item); it.Tries > 0 {
-			suspect++
-		}
+		suspect += min(queued.MustDecode(item).Tries, 1)
 	}
 	return suspect == len(items) || suspect > 0 && len(items) <= fewItems
 }
@@ -379,7 +384,7 @@ func areSuspect(items [][]byte) bool {
 func (k *checker) awaitsRecovery(ctx context.Context, c *current) (verdict, error) {
 	if c.holders == nil {
 		var err error
-		if c.holders, err = k.Cluster.Recover(ctx, c.result.Visit.Key, c.result.Visit.Items); err != nil {
+		if c.holders, err = k.cluster.Recover(ctx, c.result.Visit.Key, c.result.Visit.Items); err != nil {
 			return pass, err
 		}
 	}
@@ -399,7 +404,7 @@ func (k *checker) isRecovered(_ context.Context, c *current) (verdict, error) {
 }
 
 func (k *checker) isFinished(_ context.Context, c *current) (verdict, error) {
-	fp, o := k.Finished.OutcomeOf(k.HashSeed, c.url)
+	fp, o := k.finished.OutcomeOf(k.hashSeed, c.url)
 	if o == outcome.None {
 		return pass, nil
 	}
@@ -410,25 +415,21 @@ func (k *checker) isFinished(_ context.Context, c *current) (verdict, error) {
 		}
 		k.Quotas.AddPage(c.url)
 	}
-	refuseFinished(k, c, fp, o)
+	k.refuseFinished(c, fp, o)
 	return refuse, nil
 }
 
 // refuseFinished gives an item the outcome that an earlier run gave it, with a line in crawl.log if a kill has lost it.
-func refuseFinished(k *checker, c *current, fp xxh3.Uint128, o outcome.Outcome) {
-	if k.Finished.IsUnlogged(fp) {
+func (k *checker) refuseFinished(c *current, fp xxh3.Uint128, o outcome.Outcome) {
+	if k.finished.IsUnlogged(fp) {
 		c.lines = crawllog.AppendRefusal(c.lines, c.url, &c.queued, o, k.worker)
 	}
 	c.refuse(refusal{outcome: o, finished: fp})
 }
 
 func (k *checker) isDisallowed(_ context.Context, c *current) (verdict, error) {
-	if c.settings.IgnoreRobots {
-		return pass, nil
-	}
 	_, path := urlx.Split(c.url)
-	allowed := false
-	if allowed, c.rule = c.site.Rules.AppendAllowed(c.rule[:0], path); allowed {
+	if c.settings.IgnoreRobots || c.isAllowed(path) {
 		return pass, nil
 	}
 	return k.logRefusal(c, outcome.RobotsDenied)
@@ -455,14 +456,14 @@ func (k *checker) isDomainFull(_ context.Context, c *current) (verdict, error) {
 // logRefusal refuses the item with a line in crawl.log, which is written when the outcome is counted.
 func (k *checker) logRefusal(c *current, o outcome.Outcome) (verdict, error) {
 	c.lines = crawllog.AppendRefusal(c.lines, c.url, &c.queued, o, k.worker)
-	k.Log.NoteRefusal(c.url, &c.queued, o)
+	k.log.NoteRefusal(c.url, &c.queued, o)
 	c.refuse(refusal{outcome: o})
 	return refuse, nil
 }
 
 func (k *checker) isAddrDenied(ctx context.Context, c *current) (verdict, error) {
 	var retryAt time.Time
-	c.leased, retryAt = k.Cluster.AcquireAddress(ctx, k.Stopping, c.result.Visit.Addr, &k.cancel.cancels)
+	c.leased, retryAt = k.cluster.AcquireAddress(ctx, k.stopping, c.result.Visit.Addr, k.cancel)
 	if !c.leased {
 		c.result.Release.IPDue = retryAt
 		return giveBack, nil
@@ -471,26 +472,26 @@ func (k *checker) isAddrDenied(ctx context.Context, c *current) (verdict, error)
 	if !own.IsValid() {
 		return pass, nil
 	}
-	return shareAddr(k, ctx, c, own)
+	return k.shareAddr(ctx, c, own)
 }
 
 // shareAddr takes the address of a site of a group, beside the place of the group.
-func shareAddr(k *checker, ctx context.Context, c *current, own netip.Addr) (verdict, error) {
+func (k *checker) shareAddr(ctx context.Context, c *current, own netip.Addr) (verdict, error) {
 	granted, retryAt := k.Groups.BeginExchange(own, time.Now())
 	if !granted {
 		c.postponeSite(retryAt)
 		return giveBack, nil
 	}
-	held := k.cancel.cancels.Context
-	if granted, retryAt = k.Cluster.AcquireAddress(ctx, k.Stopping, own, &k.cancel.cancels); !granted {
+	held := k.cancel.Context
+	if granted, retryAt = k.cluster.AcquireAddress(ctx, k.stopping, own, k.cancel); !granted {
 		k.Groups.EndExchange(own, time.Time{}, time.Now())
 		c.postponeSite(retryAt)
 		return giveBack, nil
 	}
 	c.shared = own
-	return giveBack.when(k.cancel.cancels.Context != held) // the lease of the group has ended meanwhile
+	return giveBack.when(k.cancel.Context != held) // the lease of the group has ended meanwhile
 }
 
 func (k *checker) hasNewOwner(_ context.Context, c *current) (verdict, error) {
-	return giveBack.when(!k.Cluster.Owns(c.result.Visit.Key))
+	return giveBack.when(!k.cluster.Owns(c.result.Visit.Key))
 }

@@ -87,15 +87,13 @@ func newCheckWorld(t *testing.T) *checkWorld {
 	}
 	w := &checkWorld{cluster: new(busyCluster), item: queued.URL{Rest: []byte("/page")}}
 	w.checks = checker{
-		Crawl: &Crawl{
-			Options: Options{
-				HashSeed: 1, Groups: addrgroup.New(hosts, politeness.DefaultIPv6Prefix),
-			}, Log: log,
-			Live: settings.NewLive(politeness.Default(), hosts), Finished: journal.NewFinishedURLs(),
-			Quotas: limits.NewQuotas(limits.QuotaOptions{PagesPerDomain: 1}), Cluster: w.cluster,
-			Stopping: make(chan struct{}), Way: outage.NewWay(nil, func(string, ...any) {}),
+		Settings: Settings{
+			Live: settings.NewLive(politeness.Default(), hosts), Groups: addrgroup.New(hosts, politeness.DefaultIPv6Prefix),
+			Quotas: limits.NewQuotas(limits.QuotaOptions{PagesPerDomain: 1}),
 		},
-		cancel: new(exchange), visit: visitChecks(), item: itemChecks(), exchange: exchangeChecks(),
+		cluster: w.cluster, cancel: new(cluster.Exchange), finished: journal.NewFinishedURLs(), log: log, hashSeed: 1,
+		way: outage.NewWay(nil, func(string, ...any) {}), stopping: make(chan struct{}),
+		visit: visitChecks(), item: itemChecks(), exchange: exchangeChecks(),
 	}
 	w.checks.Live.ChangeBounds(func(b *settings.Bounds) { b.MaxPerHost, b.StallWait = 10, time.Hour })
 	w.visit = visit.Visit{Key: []byte("http://a.test"), Site: site.State{HasAnswered: true}}
@@ -108,8 +106,7 @@ func (w *checkWorld) ask(t *testing.T) (row string, follows verdict) {
 	t.Helper()
 	c := &w.current
 	w.visit.Items = [][]byte{queued.Append(nil, &w.item)}
-	c.begin(&w.visit)
-	c.foreign = w.cluster.foreign
+	c.begin(&w.visit, !w.cluster.foreign)
 	for i, rows := range []checkTable{w.checks.visit, w.checks.item, w.checks.exchange} {
 		if i == 1 {
 			c.beginItem(0)
@@ -155,7 +152,7 @@ func grouped(w *checkWorld) {
 }
 
 func finished(w *checkWorld) {
-	w.checks.Finished.Add(urlx.Fingerprint(1, []byte(checkedURL)), outcome.OK)
+	w.checks.finished.Add(urlx.Fingerprint(1, []byte(checkedURL)), outcome.OK)
 }
 
 func foreign(w *checkWorld) { w.cluster.foreign = true }
@@ -183,7 +180,7 @@ func blocked(w *checkWorld) { w.visit.Site.Blocked = true }
 func stopping(w *checkWorld) {
 	closed := make(chan struct{})
 	close(closed)
-	w.checks.Stopping = closed
+	w.checks.stopping = closed
 }
 
 func domainFull(w *checkWorld) { w.checks.Quotas.AddPage([]byte(checkedURL)) }
@@ -232,9 +229,9 @@ type checkCase struct {
 func wayDown(w *checkWorld) {
 	began := time.Now().Add(-time.Minute)
 	for i := range 10 {
-		w.checks.Way.NoteFault(outcome.WayLocked, []byte{byte(i)}, "", began.Add(time.Duration(i)*time.Second))
+		w.checks.way.NoteFault(outcome.WayLocked, []byte{byte(i)}, "", began.Add(time.Duration(i)*time.Second))
 	}
-	w.checks.Way.MayAsk(time.Now())
+	w.checks.way.MayAsk(time.Now())
 }
 
 func checkCases() []checkCase {
@@ -339,7 +336,7 @@ func TestSitesOfGroupsShareTheirAddress(t *testing.T) {
 	ask := func(w *checkWorld) verdict {
 		t.Helper()
 		w.visit.Items = [][]byte{queued.Append(nil, &w.item)}
-		w.current.begin(&w.visit)
+		w.current.begin(&w.visit, true)
 		v, err := w.checks.isAddrDenied(t.Context(), &w.current)
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/net/robots"
+	"orbweaver/engine/net/underway"
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/queued"
@@ -27,6 +28,11 @@ const (
 	targetRequest                    // the target of a redirect of the robots.txt of another site
 	rootRequest                      // the root page, as a proof that a failing site serves pages
 )
+
+// inTable is what the table of exchanges under way calls a request.
+func (k requestKind) inTable() underway.Kind {
+	return [...]underway.Kind{underway.Page, underway.Robots, underway.Robots, underway.Proof}[k]
+}
 
 // current is the Visit that a worker holds, and the item of it that the worker is about to fetch.
 type current struct {
@@ -60,8 +66,8 @@ type refusal struct {
 	holder   string          // the agent that has the page of routed; empty if routed goes to the owner of the host
 }
 
-// begin takes a Visit.
-func (c *current) begin(v *visit.Visit) {
+// begin takes a Visit. owned says that this agent owns the site.
+func (c *current) begin(v *visit.Visit, owned bool) {
 	invariants.Mangle(c.url)
 	invariants.Mangle(c.rule)
 	invariants.Mangle(c.lines[:cap(c.lines)])
@@ -69,7 +75,7 @@ func (c *current) begin(v *visit.Visit) {
 		Visit: *v, Release: workbench.Release{Unused: v.Items, SiteDue: v.SiteDue, IPDue: v.IPDue},
 	}
 	c.site, c.settings = v.Site, filter.HostSettings{}
-	c.holders, c.now, c.lines = nil, time.Now(), c.lines[:0]
+	c.foreign, c.holders, c.now, c.lines = !owned, nil, time.Now(), c.lines[:0]
 }
 
 // beginItem goes on to an item.
@@ -103,6 +109,12 @@ func (c *current) useRoot() {
 	c.kind, c.item = rootRequest, nil
 	c.url = append(append(c.url[:0], c.result.Visit.Key...), '/')
 	c.queued = queued.URL{Depth: c.queued.Depth}
+}
+
+// isAllowed reports whether the rules of the site allow a path, and keeps the line that does in rule.
+func (c *current) isAllowed(path []byte) (allowed bool) {
+	allowed, c.rule = c.site.Rules.AppendAllowed(c.rule[:0], path)
+	return allowed
 }
 
 // refuse gives the item its outcome.

@@ -3,11 +3,14 @@
 //
 //	Worker         the loop: Visit -> checks -> exchange -> what follows -> return (worker.go)
 //	checker        the ordered table of the checks that a Visit passes (checks.go)
-//	exchange       one request and its response: cookies, conditions, network outages (exchange.go)
-//	exchange       which exchanges failed on the way to the site (way.go)
+//	request        what a site is asked for: cookies, login, conditions (request.go)
+//	exchange       one request and its response, and how long its parts took (exchange.go)
+//	observer       what stood before the site: an outage of the network, a closed way, a wall (way.go)
 //	trouble        what follows from an outcome: due times, retries, proofs, giving a site up (trouble.go)
 //	robotsVisits   robots.txt and its redirects (robots.go)
 //	settlement     outcome -> counters and journal, and the return of the Visit (settlement.go)
+//
+// Each of them has the parts of the crawl that it uses; NewWorker gives them out of a Crawl.
 //
 // What the workers need from other agents is cluster.VisitGate; cluster.Alone if there are none.
 //

@@ -34,8 +34,8 @@ import (
 
 // robotsVisits decides what follows from the exchange of a robots.txt.
 type robotsVisits struct {
-	*Crawl
-	trouble *trouble
+	*trouble
+	rules   *site.RulesPool
 	decoder *coding.Decoder
 }
 
@@ -54,12 +54,12 @@ func (r *robotsVisits) conclude(c *current, p *fetch.Page, o outcome.Outcome) {
 func (r *robotsVisits) settle(c *current, p *fetch.Page, o outcome.Outcome) robots.Fault {
 	origin := c.result.Visit.Key
 	if o == outcome.Redirect && c.queued.Redirects < robots.RedirectsMax && r.redirect(c, p) {
-		r.trouble.decide(c, p, o, r.tryOf(c))
+		r.decide(c, p, o, r.tryOf(c))
 		return robots.NoFault
 	}
 	rules, fault := r.rulesOf(p, o, origin, c.queued.Redirects)
 	counted := r.note(p, o, fault)
-	d := r.trouble.decide(c, p, counted, r.tryOf(c))
+	d := r.decide(c, p, counted, r.tryOf(c))
 	switch {
 	case rules != nil:
 	case c.ofWay, c.nextAddr:
@@ -80,7 +80,7 @@ func (r *robotsVisits) settle(c *current, p *fetch.Page, o outcome.Outcome) robo
 func (r *robotsVisits) tell(p *fetch.Page, origin []byte, fault robots.Fault, due time.Time) {
 	if fault != robots.NoFault && fault != robots.FaultMemory {
 		u := settings.UnknownRobots{Site: origin, Seen: fault.Seen(), Status: p.Status, Due: due}
-		r.Clamps.RobotsUnknown(time.Now(), &u)
+		r.clamps.RobotsUnknown(time.Now(), &u)
 	}
 }
 
@@ -105,7 +105,7 @@ func (r *robotsVisits) note(p *fetch.Page, o outcome.Outcome, fault robots.Fault
 
 // concludeTarget decides what follows from the exchange of a URL to which the robots.txt of another site redirects.
 func (r *robotsVisits) concludeTarget(c *current, p *fetch.Page, o outcome.Outcome) {
-	r.trouble.decide(c, p, outcome.Cancelled, 0) // for the due times alone
+	r.decide(c, p, outcome.Cancelled, 0) // for the due times alone
 	if c.ofWay {
 		c.returnItem()
 		return
@@ -139,16 +139,16 @@ func (r *robotsVisits) rulesOf(
 	if rules == nil {
 		return nil, ruling.Fault
 	}
-	if !r.Rules.Accepts(rules) { // they are too large, which counts as unreachable
-		r.Clamps.RobotsLarge(time.Now(), origin, rules.Size())
+	if !r.rules.Accepts(rules) { // they are too large, which counts as unreachable
+		r.clamps.RobotsLarge(time.Now(), origin, rules.Size())
 		return nil, robots.FaultMemory
 	}
 	most := r.Live.Policy().CrawlDelayMax
 	if asked, _ := rules.CrawlDelay(); asked > most {
-		r.Store.Count.DelaysCapped.Add(1)
-		r.Clamps.CrawlDelay(time.Now(), origin, asked, most)
+		r.count.DelaysCapped.Add(1)
+		r.clamps.CrawlDelay(time.Now(), origin, asked, most)
 	}
-	return r.Rules.Share(rules), robots.NoFault
+	return r.rules.Share(rules), robots.NoFault
 }
 
 // redirect makes the target of a redirect an item of its site. It returns false if the target is not a URL that can be
@@ -179,16 +179,16 @@ func (r *robotsVisits) apply(c *current, result *site.RobotsResult, o outcome.Ou
 		return
 	}
 	hasTried := giveUp || int(s.RobotsTries) >= site.RobotsTriesOf(r.Live.Policy())
-	if !s.HasAnswered && hasTried || r.trouble.isOverdue(c, now) {
+	if !s.HasAnswered && hasTried || r.isOverdue(c, now) {
 		dead := outcome.RobotsUnreachable
 		if o.Class() == outcome.ClassHost || o == outcome.ProxyFault || o == outcome.TLSFault {
 			dead = o
 		}
-		c.giveUpSite(r.trouble.deadOutcome(c, dead, now))
+		c.giveUpSite(r.deadOutcome(c, dead, now))
 	} else {
 		c.postponeSite(now.Add(site.RobotsRetryWait(s.RobotsTries)))
 	}
 	if o.Class() == outcome.ClassHost {
-		r.trouble.useNextAddr(c)
+		r.useNextAddr(c)
 	}
 }

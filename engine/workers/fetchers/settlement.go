@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -11,9 +12,13 @@ import (
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/net/fetch/coding"
 	"orbweaver/engine/net/outage"
+	"orbweaver/engine/state/addrgroup"
 	"orbweaver/engine/state/attempt"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/visit"
 	"orbweaver/engine/store/journal"
 	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 )
 
 // reuseWithin is how long an address lease is kept for the next exchange of this agent, while other agents wait for
@@ -23,27 +28,35 @@ const reuseWithin = 100 * time.Millisecond
 // A settlement ends Visits: it counts outcomes, writes those without a response to the journal, passes Pages on, and
 // returns the Visit. All that belongs together is done in one step of the journal.
 type settlement struct {
-	*Crawl
-	entry   *journal.Pending // of an attempt without a response
-	scratch []byte           // for items that go to other agents
+	Records
+	cluster  cluster.VisitGate
+	groups   *addrgroup.Groups
+	results  *visit.ResultQueue
+	pool     *fetch.Pool
+	pages    chan<- *fetch.Page
+	pagesOut *atomic.Int64
+	hashSeed uint64
+	entry    *journal.Pending // of an attempt without a response
+	scratch  []byte           // for items that go to other agents
 }
 
 // end passes a Page with something to archive on to the parse workers, and settles an attempt without. Of a response
 // without a complete head only that of the last try is kept.
 func (s *settlement) end(ctx context.Context, c *current, p *fetch.Page) error {
 	a := attempt.Of(p)
+	a.Fingerprint = urlx.Fingerprint(s.hashSeed, a.URL)
 	a.Due = attempt.Due{Site: c.result.Release.SiteDue, IP: c.result.Release.IPDue}
 	if c.namedDue.After(a.Due.Site) {
 		a.Due.Site = c.namedDue
 	}
 	c.namedDue = time.Time{}
 	if p.HeadLen > 0 || len(p.Raw) > 0 && !a.WillRetry && !a.IsRobots {
-		s.PagesOut.Add(1)
+		s.pagesOut.Add(1)
 		s.giveBackFor(c, a)
-		s.Pages <- p
+		s.pages <- p
 		return nil
 	}
-	defer s.Pool.Put(p)
+	defer s.pool.Put(p)
 	if a.WillRetry || a.IsRobots {
 		return s.count(c, p, func() error { return nil })
 	}
@@ -85,7 +98,7 @@ func (s *settlement) count(c *current, p *fetch.Page, write func() error) error 
 	default:
 		n.Attempts.Add(1)
 		n.Finish(a.Outcome, 1)
-		s.Cluster.NoteAnswered(a.Outcome, a.URL)
+		s.cluster.NoteAnswered(a.Outcome, a.URL)
 	}
 	s.put(c)
 	return nil
@@ -113,9 +126,9 @@ func (s *settlement) put(c *current) {
 	for _, r := range c.refused {
 		switch {
 		case r.holder != "":
-			s.Cluster.RouteRecovered(r.holder, r.routed)
+			s.cluster.RouteRecovered(r.holder, r.routed)
 		case r.routed != nil:
-			s.scratch = s.Cluster.Route(s.scratch, r.routed)
+			s.scratch = s.cluster.Route(s.scratch, r.routed)
 		}
 		if r.outcome != outcome.None {
 			s.Store.Count.Finish(r.outcome, 1)
@@ -132,7 +145,7 @@ func (s *settlement) put(c *current) {
 	}
 	s.giveAddress(c)
 	c.result.Visit.Site = c.site
-	s.Results.Put(&c.result)
+	s.results.Put(&c.result)
 }
 
 // giveAddress ends the lease of the address.
@@ -143,14 +156,14 @@ func (s *settlement) giveAddress(c *current) {
 	c.leased = false
 	v, release := &c.result.Visit, &c.result.Release
 	due := release.IPDue
-	if due.Before(release.SiteDue) && !s.Cluster.Owns(v.Key) { // the new owner does not know about this exchange
+	if due.Before(release.SiteDue) && !s.cluster.Owns(v.Key) { // the new owner does not know about this exchange
 		due = release.SiteDue
 	}
 	soon := func(due time.Time) bool { return !due.IsZero() && due.Before(release.IPDue.Add(reuseWithin)) }
-	s.Cluster.ReleaseAddress(v.Addr, due, soon(v.NextDue) || soon(release.SiteDue))
+	s.cluster.ReleaseAddress(v.Addr, due, soon(v.NextDue) || soon(release.SiteDue))
 	if c.shared.IsValid() {
-		s.Groups.EndExchange(c.shared, due, time.Now())
-		s.Cluster.ReleaseAddress(c.shared, due, false)
+		s.groups.EndExchange(c.shared, due, time.Now())
+		s.cluster.ReleaseAddress(c.shared, due, false)
 		c.shared = netip.Addr{}
 	}
 }

@@ -21,19 +21,20 @@ import (
 func TestSettlement_returnsTheItemOfTheVisitAndNotThatOfThePage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, map[string]string{})
-		w := g.worker
+		w, store := g.worker, g.crawl.Records.Store
 		script := faultfs.NewScript()
 		disk := faultfs.New(vfs.NewMem(1), script)
 		file, err := journal.Create(disk, ".", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.Store.TurnTo(file)
-		w.Store.Disk = &outage.DiskGuard{
+		store.TurnTo(file)
+		store.Disk = &outage.DiskGuard{
 			Fs: disk, Dir: ".", Gate: outage.NewGate(func() {}), Most: func() int64 { return 0 }, Warn: func(string, ...any) {},
 		}
-		w.Pool = fetch.NewPool(fetch.PoolOptions{Pages: 1})
-		w.exchange.fetcher = fetch.NewFetcher(w.Fetch, w.Dialer, w.Pool)
+		w.pool = fetch.NewPool(fetch.PoolOptions{Pages: 1})
+		w.settlement.pool = w.pool
+		w.exchange.fetcher = fetch.NewFetcher(g.crawl.Options.Fetch, g.server, w.pool)
 		script.Add(faultfs.Rule{Op: faultfs.Space, Err: syscall.ENOSPC})
 		script.SetFree(0)
 
@@ -44,11 +45,11 @@ func TestSettlement_returnsTheItemOfTheVisitAndNotThatOfThePage(t *testing.T) {
 		if err := w.visit(ctx, v); err != nil {
 			t.Fatal(err)
 		}
-		r, ok := w.Results.TryTake()
+		r, ok := g.crawl.Queues.Results.TryTake()
 		if !ok || len(r.Release.Front) != 1 {
 			t.Fatalf("the Visit returned: %v, with %q in front", ok, pathsOf(r.Release.Front))
 		}
-		page := w.Pool.TryGet() // the next holder: another site
+		page := w.pool.TryGet() // the next holder: another site
 		theirs := queued.URL{Tries: 9, Depth: 1, Rest: []byte("/oops")}
 		attempt.Of(page).Begin(queued.Append(nil, &theirs), []byte("http://b.test/oops"), &theirs)
 		if got := pathsOf(r.Release.Front)[0]; got != "/mine" {

@@ -10,7 +10,9 @@ import (
 	"orbweaver/engine/net/outage"
 	"orbweaver/engine/net/politeness"
 	"orbweaver/engine/state/attempt"
+	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/queued"
+	"orbweaver/engine/state/settings"
 	"orbweaver/engine/state/site"
 	"orbweaver/internal/outcome"
 )
@@ -37,7 +39,68 @@ const (
 // and whether the site is given up. The policy is engine/net/politeness; trouble spares sites that have answered
 // before.
 type trouble struct {
-	*Crawl
+	Settings
+	clamps   *settings.ClampLog
+	count    *counters.Live
+	hashSeed uint64
+	proxy    bool
+}
+
+// concludePage decides what follows from the exchange of a page.
+func (t *trouble) concludePage(c *current, p *fetch.Page, o outcome.Outcome) {
+	a := attempt.Of(p)
+	if queued.IsRequisite(c.queued.Embeds) && c.queued.Tries == 0 {
+		site.CountRequisite(&c.site, c.queued.Embeds)
+	}
+	isConstant := isCut(o) && c.site.HasAnswered && c.site.NoteCut(cutHash(p))
+	own := t.isOwnFailure(c, o)
+	d := t.decide(c, p, o, c.queued.Tries)
+	own = own && !c.nextAddr
+	if isAddrRefusal(o) {
+		d.GiveUpSite = !t.useNextAddr(c)
+		d.Retry = !d.GiveUpSite
+	} else if o.Class() == outcome.ClassHost && t.useNextAddr(c) {
+		d.GiveUpSite = false
+	}
+	t.spare(c, p, o, own, &d)
+	if d.GiveUpSite {
+		c.giveUpSite(t.deadOutcome(c, o, p.Times.Ended))
+		d.Retry = false
+	}
+	d.Retry = d.Retry && !isConstant
+	a.WillRetry = d.Retry
+	switch {
+	case d.Retry:
+		again := c.queued
+		if own {
+			again.Tries++
+		}
+		t.retryItem(c, o, own, queued.Append(nil, &again))
+	case p.HeadLen > 0 && (o.IsPage(p.Status) || attempt.IsUnchanged(p, a)):
+		a.FirstOfSite = c.site.Stored == 0
+		countStored(c)
+		t.Quotas.AddPage(c.result.Visit.Key)
+	}
+}
+
+// countStored counts a page of the site that is stored.
+func countStored(c *current) {
+	site.CountStored(&c.site)
+	if !queued.IsRequisite(c.queued.Embeds) {
+		site.CountPage(&c.site)
+	}
+}
+
+// concludeRoot decides what follows from the exchange of the root page as a proof. It is not a page of the crawl: it
+// has a line in crawl.log, but it is not archived, and its links are not followed.
+func (t *trouble) concludeRoot(c *current, p *fetch.Page, o outcome.Outcome) {
+	d := t.decide(c, p, o, 1) // not the first try of a URL: then a failure does not slow the site down further
+	if o.Class() == outcome.ClassHost {
+		t.useNextAddr(c)
+	}
+	if t.spare(c, p, o, false, &d); d.GiveUpSite {
+		c.giveUpSite(t.deadOutcome(c, o, p.Times.Ended))
+	}
 }
 
 // decide applies the policy to an outcome: it notes in the site what the outcome says about it, and sets the due
@@ -80,7 +143,7 @@ func (t *trouble) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) 
 	}
 	v.IPNote = d.IPSlowdown.Pack()
 	if d.IPSlowdown.Level > 0 {
-		t.Store.Count.IPsSlowed.Add(1)
+		t.count.IPsSlowed.Add(1)
 	}
 	release := &c.result.Release
 	if !d.SiteDue.IsZero() {
@@ -108,12 +171,12 @@ func (t *trouble) decideCancelled(c *current, p *fetch.Page) {
 }
 
 // siteHash tells the sites of an address apart. It is never 0.
-func (t *trouble) siteHash(key []byte) uint16 { return uint16(xxh3.HashSeed(key, t.HashSeed)) | 1 }
+func (t *trouble) siteHash(key []byte) uint16 { return uint16(xxh3.HashSeed(key, t.hashSeed)) | 1 }
 
 // jitter is a number that looks random, but is the same in two crawls that get the same responses.
 func (t *trouble) jitter(c *current, p *fetch.Page, try int) uint64 {
 	state := uint64(try) + uint64(c.site.Slowdown)<<32 + uint64(uint16(c.site.Failures))<<40
-	return xxh3.HashSeed(attempt.Of(p).URL, t.HashSeed+state)
+	return xxh3.HashSeed(attempt.Of(p).URL, t.hashSeed+state)
 }
 
 // mayBeOfPage reports whether a long Retry-After may concern the URL alone: the site has answered just before, or the
@@ -143,8 +206,8 @@ func (t *trouble) retryAfter(p *fetch.Page) time.Duration {
 		return 0
 	}
 	if most := t.Live.Policy().RetryAfterMax; asked.Negative || asked.Wait > most {
-		t.Store.Count.RetryClamped.Add(1)
-		t.Clamps.RetryAfter(time.Now(), attempt.Of(p).URL, p.Head().Value("retry-after"), min(asked.Wait, most))
+		t.count.RetryClamped.Add(1)
+		t.clamps.RetryAfter(time.Now(), attempt.Of(p).URL, p.Head().Value("retry-after"), min(asked.Wait, most))
 	}
 	return asked.Wait
 }
@@ -300,9 +363,8 @@ func (t *trouble) rotateAddr(c *current) {
 
 // hasNextAddr reports whether o says that there was no connection, and so no request, and the site has another address
 // to try.
-func (k *Crawl) hasNextAddr(c *current, o outcome.Outcome) bool {
-	unconnected := o == outcome.Refused || o == outcome.Unreachable || o == outcome.ConnectTimeout
-	return unconnected && !k.Proxy && c.site.HasUntriedAddr()
+func (t *trouble) hasNextAddr(c *current, o outcome.Outcome) bool {
+	return isUnconnected(o) && !t.proxy && c.site.HasUntriedAddr()
 }
 
 // retryItem returns an item that is tried again. If its failure counts as a try, it comes after some other items of

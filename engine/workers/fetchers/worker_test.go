@@ -75,6 +75,7 @@ const (
 
 // rig is one worker with a server, in virtual time.
 type rig struct {
+	crawl  *Crawl
 	worker *Worker
 	server *server
 	pages  chan *fetch.Page
@@ -93,23 +94,31 @@ func newRig(t *testing.T, responses map[string]string) *rig {
 	}
 	g := &rig{server: &server{responses: responses}, pages: make(chan *fetch.Page, 8), stop: make(chan struct{})}
 	warn := func(string, ...any) {}
-	g.worker = NewWorker(&Crawl{
+	g.crawl = &Crawl{
 		Options: Options{
-			Fetch: fetch.Options{UserAgent: "test"}, HashSeed: 1,
-			Groups: addrgroup.New(hosts, politeness.DefaultIPv6Prefix),
+			Fetch: fetch.Options{UserAgent: "test"}, HashSeed: 1, Dialer: g.server, Stopping: g.stop,
 		},
 		Queues: Queues{
 			Todo: mpmc.New[visit.Visit](8), Results: visit.NewResultQueue(8), Shares: visit.NewShares(filter.Domain),
-			Pool: fetch.NewPool(fetch.PoolOptions{Pages: 4}), Pages: g.pages, PagesOut: new(atomic.Int64),
+			Exchanges: underway.NewTable(1), Pool: fetch.NewPool(fetch.PoolOptions{Pages: 4}), Pages: g.pages,
+			PagesOut: new(atomic.Int64),
 		},
-		Store: journal.NewStore(), InFlight: attempt.NewInFlight(), Finished: journal.NewFinishedURLs(), Log: log,
-		Live: settings.NewLive(politeness.Default(), hosts), Rules: site.NewRulesPool(0), Previous: recrawl.FirstPass{},
-		Quotas: new(limits.Quotas), Network: outage.NewNetwork(1, warn), Shortage: &outage.Shortage{Warn: warn},
-		Way:    outage.NewWay(func(host []byte) []byte { return host }, warn),
-		Clamps: &settings.ClampLog{Warn: warn}, Cluster: new(busyCluster), Dialer: g.server,
-		Exchanges: underway.NewTable(1), Logins: new(login.Logins), Stopping: g.stop,
-	}, 0)
-	g.worker.Live.ChangeBounds(func(b *settings.Bounds) { b.GiveUp, b.StallWait = 24*time.Hour, time.Hour })
+		Settings: Settings{
+			Live: settings.NewLive(politeness.Default(), hosts), Quotas: new(limits.Quotas),
+			Groups: addrgroup.New(hosts, politeness.DefaultIPv6Prefix),
+		},
+		Identity: Identity{Logins: new(login.Logins), Previous: recrawl.FirstPass{}},
+		Records: Records{
+			Store: journal.NewStore(), InFlight: attempt.NewInFlight(), Finished: journal.NewFinishedURLs(), Log: log,
+		},
+		Outages: Outages{
+			Network: outage.NewNetwork(1, warn), Shortage: &outage.Shortage{Warn: warn},
+			Way: outage.NewWay(func(host []byte) []byte { return host }, warn),
+		},
+		Rules: site.NewRulesPool(0), Clamps: &settings.ClampLog{Warn: warn}, Cluster: new(busyCluster),
+	}
+	g.crawl.Settings.Live.ChangeBounds(func(b *settings.Bounds) { b.GiveUp, b.StallWait = 24*time.Hour, time.Hour })
+	g.worker = NewWorker(g.crawl, 0)
 	t.Cleanup(g.worker.Close)
 	return g
 }
@@ -129,7 +138,7 @@ func (g *rig) visit(t *testing.T, v *visit.Visit) visit.Result {
 	if err := g.worker.visit(t.Context(), v); err != nil {
 		t.Fatal(err)
 	}
-	r, ok := g.worker.Results.TryTake()
+	r, ok := g.crawl.Queues.Results.TryTake()
 	if !ok {
 		t.Fatal("the Visit did not return")
 	}
@@ -186,7 +195,7 @@ func TestWorker_refusesUntilOneIsFetched(t *testing.T) {
 		if !slices.Equal(left, []string{"/d"}) || !slices.Equal(g.server.asked, []string{"/c"}) {
 			t.Errorf("requests %q, items left %q", g.server.asked, left)
 		}
-		if n := g.worker.Store.Count.Finished.Load(); n != 2 {
+		if n := g.crawl.Records.Store.Count.Finished.Load(); n != 2 {
 			t.Errorf("%d URLs have an outcome, want the two that robots.txt disallows", n)
 		}
 	})
@@ -215,7 +224,7 @@ func TestWorker_retryAfterOfTwoDays(t *testing.T) {
 	for limit, want := range map[time.Duration]time.Duration{3 * day: 2 * day, day: day} {
 		synctest.Test(t, func(t *testing.T) {
 			g := newRig(t, map[string]string{"/a": strings.Replace(busyFor1m, "60", "172800", 1)})
-			g.worker.Live.ChangePolicy(func(p *politeness.Policy) { p.RetryAfterMax = limit })
+			g.crawl.Settings.Live.ChangePolicy(func(p *politeness.Policy) { p.RetryAfterMax = limit })
 			r := g.visit(t, visitOf(known(), "/a"))
 			if wait := time.Until(r.Release.SiteDue); wait < want || wait > want+want/4 {
 				t.Errorf("at most %v: the site is due in %v", limit, wait)
@@ -258,12 +267,12 @@ func TestWorker_cancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, nil)
 		ctx, cancel := context.WithCancel(t.Context())
-		g.worker.exchange.fetcher = fetch.NewFetcher(g.worker.Fetch, hangingDialer{}, g.worker.Pool)
+		g.worker.exchange.fetcher = fetch.NewFetcher(g.crawl.Options.Fetch, hangingDialer{}, g.crawl.Queues.Pool)
 		time.AfterFunc(time.Second, cancel)
 		if err := g.worker.visit(ctx, visitOf(known(), "/a", "/b")); err != nil {
 			t.Fatal(err)
 		}
-		r, ok := g.worker.Results.TryTake()
+		r, ok := g.crawl.Queues.Results.TryTake()
 		if got := pathsOf(r.Release.Front); !ok || !slices.Equal(got, []string{"/a"}) {
 			t.Fatalf("the Visit returned: %v, next item %q", ok, got)
 		}
@@ -289,12 +298,12 @@ func TestWorker_cancelledWithinAWall(t *testing.T) {
 		g := newRig(t, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		slow := slowDialer("HTTP/1.1 403 No\r\nCF-Mitigated: challenge\r\nContent-Length: 9\r\n\r\npart")
-		g.worker.exchange.fetcher = fetch.NewFetcher(g.worker.Fetch, slow, g.worker.Pool)
+		g.worker.exchange.fetcher = fetch.NewFetcher(g.crawl.Options.Fetch, slow, g.crawl.Queues.Pool)
 		time.AfterFunc(time.Second, cancel)
 		if err := g.worker.visit(ctx, visitOf(known(), "/a")); err != nil {
 			t.Fatal(err)
 		}
-		r, ok := g.worker.Results.TryTake()
+		r, ok := g.crawl.Queues.Results.TryTake()
 		if got := pathsOf(r.Release.Front); !ok || !slices.Equal(got, []string{"/a"}) || len(g.pages) != 0 ||
 			r.Visit.Site.FailureStreak().Count != 0 {
 			t.Errorf("the Visit returned: %v, next item %q, %d pages, %+v", ok, got, len(g.pages), r.Visit.Site.FailureStreak())
@@ -344,7 +353,7 @@ func TestWorker_robotsThatIsNotKnown(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := newRig(t, map[string]string{"/robots.txt": answer, "/page": okHTML})
 			var said []any
-			g.worker.Clamps.Warn = func(_ string, args ...any) { said = args }
+			g.crawl.Clamps.Warn = func(_ string, args ...any) { said = args }
 			r := g.visit(t, visitOf(site.State{}, "/page"))
 			s := r.Visit.Site
 			if got := s.FailureStreak().RobotsFault; got != want || s.Rules != nil || !s.DenyAll || s.HasAnswered {
