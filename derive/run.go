@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/warc"
 )
 
 // Run makes the products of all WARC files in names: crawl directories, other directories, or files. Damage in inputs
@@ -139,6 +140,11 @@ func (r *run) readFile(ctx context.Context, m *memory, number int) error {
 			r.leaveOut(number, &p, err)
 			return nil
 		}
+		if unread := (*warc.Fault)(nil); errors.Is(err, warc.ErrUnread) && errors.As(err, &unread) {
+			r.done[number] = make([]marker, len(r.o.Products)) // another run tries it again
+			_ = p.damage(unread)
+			err = nil
+		}
 		if err != nil {
 			return err
 		}
@@ -163,7 +169,7 @@ func (r *run) count(number int, kept bool, p *pass) {
 	if !kept {
 		r.report.Bytes += s.Size
 	}
-	var records, faults int64
+	records, faults := int64(0), p.faults
 	for _, mark := range r.done[number] {
 		records, faults = max(records, mark.Records), max(faults, mark.Faults)
 		r.report.Outputs += len(mark.Outputs)

@@ -38,10 +38,7 @@ func find(fsys vfs.FS, names []string, crawl string) (files []Source, unfinished
 			return fmt.Errorf("%w: %s and %s: give them other directories with --out", ErrSameName, other, s.Path)
 		}
 		seen[base] = s.Path
-		var err error
-		if s.Size, err = fsys.Size(s.Path); err != nil {
-			return fmt.Errorf("derive: %w", err)
-		}
+		s.Size, _ = fsys.Size(s.Path) // opening it says what is wrong
 		files = append(files, s)
 		return nil
 	}

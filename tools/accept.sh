@@ -13,6 +13,9 @@ SEED=${SEED:-1}
 # fresh NAME: an empty directory below build.
 fresh() { rm -rf "build/$1" && mkdir -p "build/$1"; }
 
+# gone NAME: no such directory below build, which the program makes.
+gone() { rm -rf "build/$1" && mkdir -p build; }
+
 # small NAME: a small crawl in build/NAME/demo.
 small() { fresh "$1" && bin/orbweaver demo --small --dir "build/$1/demo" --progress none; }
 
@@ -26,10 +29,10 @@ accept_outputs() { small outputs && tools/outputcheck/run.sh build/outputs/demo 
 accept_languages() { small languages && tools/languagecheck/run.sh build/languages/demo build/languages/out; }
 
 # s3rver takes a crawl, killed and with a store that is down, and s3cmd reads it (Node.js, npm, s3cmd)
-accept_upload() { fresh upload && tools/uploadcheck/run.sh build/upload; }
+accept_upload() { gone upload && tools/uploadcheck/run.sh build/upload; }
 
 # ReplayWeb.page opens WACZ files in Chromium; five minutes (Node.js, npm, chromium)
-accept_replay() { fresh replay && tools/replaycheck/run.sh build/replay; }
+accept_replay() { gone replay && tools/replaycheck/run.sh build/replay; }
 
 # orbweaver view shows an archive to Chromium and Firefox: is a foreign server contacted? 15 minutes (root)
 accept_view() { tools/viewcheck/run.sh; }

@@ -3,6 +3,7 @@ package warc
 import (
 	"errors"
 	"fmt"
+	"path"
 )
 
 // The kinds of faults of a file, besides those of package member. A *Fault wraps one of them.
@@ -15,6 +16,8 @@ var (
 	ErrDigest = errors.New("digest mismatch")
 	// ErrFraming: a member does not contain exactly one record.
 	ErrFraming = errors.New("not one record per member")
+	// ErrUnread: a file cannot be opened.
+	ErrUnread = errors.New("cannot be read")
 	// ErrReference: two records have the same identity, or a record names one that does not exist.
 	ErrReference = errors.New("bad reference")
 )
@@ -38,6 +41,19 @@ func (f *Fault) Error() string {
 
 // Unwrap returns the Kind.
 func (f *Fault) Unwrap() error { return f.Kind }
+
+// Unopened returns the fault of a file that cannot be opened. It wraps ErrUnread and err.
+func Unopened(name string, err error) *Fault {
+	return &Fault{Kind: unread{err}, File: path.Base(name), What: err.Error()}
+}
+
+// unread is ErrUnread with its cause.
+type unread struct{ cause error }
+
+func (unread) Error() string { return ErrUnread.Error() }
+
+// Unwrap returns ErrUnread and the cause.
+func (u unread) Unwrap() []error { return []error{ErrUnread, u.cause} }
 
 // Policy is the reaction of a reader to a class of faults.
 type Policy uint8

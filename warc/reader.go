@@ -98,6 +98,12 @@ func (z *Reader) Compression() Compression {
 	return form
 }
 
+// IsKnown reports whether the form of the file is known. Of a file of unknown form, Next returns one fault.
+func (z *Reader) IsKnown() bool {
+	_, known := z.content.src.Compression()
+	return known
+}
+
 // Next returns the next record. It skips the rest of the record before, which must not be used any more. It returns
 // io.EOF at the end. After an error that is a *Fault, Next may be called again: it continues at the next position where
 // a record can start. Any other error comes from the file and stays.

@@ -40,11 +40,11 @@ func ScanRecords(z *Reader, onRecord func(*RecordRead) error, onDamage func(*Fau
 func StopAtDamage(f *Fault) error { return f }
 
 // ReadFile calls f with a Reader of at most the first n bytes of an archive file in dir. The default of o.Name is
-// the name of the file. An error of f is returned as it is.
+// the name of the file. An error of f is returned as it is. A file that cannot be opened is a *Fault.
 func ReadFile(fsys vfs.FS, dir string, info FileInfo, n int64, o ReaderOptions, f func(*Reader) error) (err error) {
 	file, err := fsys.Open(join(dir, info.Name))
 	if err != nil {
-		return fmt.Errorf("warc: %w", err)
+		return Unopened(info.Name, err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	size, err := file.Size()

@@ -15,7 +15,7 @@ import (
 func Read(fsys vfs.FS, dir, name string) (facts fixity.File, err error) {
 	file, err := fsys.Open(path.Join(dir, name))
 	if err != nil {
-		return facts, fmt.Errorf("warc: %w", err)
+		return facts, warc.Unopened(name, err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	size, err := file.Size()
@@ -54,8 +54,12 @@ func add(fsys vfs.FS, dir, name string, m *fixity.Manifest) (damage *warc.Fault,
 func Complete(fsys vfs.FS, dir string, m *fixity.Manifest) error {
 	files, err := warc.Files(fsys, dir)
 	for _, info := range files {
-		if err == nil && !info.Open && !m.Lists(info.Name, info.Serial) {
-			_, err = add(fsys, dir, info.Name, m)
+		if err != nil || info.Open || m.Lists(info.Name, info.Serial) {
+			continue
+		}
+		var damage *warc.Fault
+		if damage, err = add(fsys, dir, info.Name, m); errors.Is(damage, warc.ErrUnread) {
+			err = damage
 		}
 	}
 	return err

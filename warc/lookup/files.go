@@ -46,7 +46,8 @@ type Files struct {
 
 	mu      sync.Mutex // guards the following, also while a file is read
 	scanned map[string]*scanned
-	kept    int // memory of their lines, in bytes
+	kept    int             // memory of their lines, in bytes
+	unread  map[string]bool // files that cannot be opened, by path
 	scratch *extsort.Scratch
 
 	words struct { // dictionaries of closed files, by path
@@ -59,7 +60,7 @@ type Files struct {
 // it.
 func NewFiles(o Options) *Files {
 	f := &Files{o: o, hasDone: o.Writing != nil, scanned: make(map[string]*scanned), scratch: extsort.NewScratch()}
-	f.words.of = make(map[string][]byte)
+	f.unread, f.words.of = make(map[string]bool), make(map[string][]byte)
 	if o.OnFault == nil {
 		f.o.OnFault = func(*warc.Fault) {}
 	}
@@ -196,6 +197,9 @@ func (f *Files) open(ctx context.Context, want Range) (*extsort.Merge, error) {
 			continue
 		}
 		c, err := f.cursor(file, want, chunk)
+		if f.leaveOut(file, err) {
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("lookup: %w", err)
 		}
@@ -204,6 +208,23 @@ func (f *Files) open(ctx context.Context, want Range) (*extsort.Merge, error) {
 		}
 	}
 	return extsort.NewMerge(sources...), nil
+}
+
+// leaveOut reports whether an error is that of a file that cannot be opened, and reports the file once. With a Writer
+// here, such an error ends the query: the file may be there the next time.
+func (f *Files) leaveOut(file archiveFile, err error) bool {
+	var fault *warc.Fault
+	if f.hasDone || !errors.Is(err, warc.ErrUnread) || !errors.As(err, &fault) {
+		return false
+	}
+	f.mu.Lock()
+	isKnown := f.unread[file.path]
+	f.unread[file.path] = true
+	f.mu.Unlock()
+	if !isKnown {
+		f.o.OnFault(fault)
+	}
+	return true
 }
 
 // cursor reads the index of a file, or the file itself if it has none.

@@ -121,6 +121,9 @@ func (f *Files) eachOfFile(
 	}
 	all := Range{nil, []byte{0xff}}
 	lines, err := f.linesOf(file.archiveFile, all)
+	if f.leaveOut(file.archiveFile, err) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("lookup: %w", err)
 	}

@@ -70,7 +70,7 @@ func (f *Files) scan(s *scanned, want Range) (*scanned, error) {
 	file := s.file
 	from, err := f.o.FS.Open(file.path)
 	if err != nil {
-		return nil, err
+		return nil, warc.Unopened(file.path, err)
 	}
 	defer func() { _ = from.Close() }() // opened for reading
 	size, err := from.Size()

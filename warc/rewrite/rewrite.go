@@ -121,8 +121,13 @@ type rewriter struct {
 // file copies the records of one file.
 func (r *rewriter) file(name string) (err error) {
 	f, err := r.fsys.Open(name)
+	leaveOut := func(fault *warc.Fault) error {
+		r.result.LeftOut++
+		r.o.OnFault(fault)
+		return nil
+	}
 	if err != nil {
-		return err
+		return leaveOut(warc.Unopened(name, err))
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	r.name = path.Base(name)
@@ -142,11 +147,7 @@ func (r *rewriter) file(name string) (err error) {
 		}
 		r.o.OnProgress(Progress{File: r.name, Read: r.read, Records: r.result.Records})
 		return nil
-	}, func(fault *warc.Fault) error {
-		r.result.LeftOut++
-		r.o.OnFault(fault)
-		return nil
-	})
+	}, leaveOut)
 }
 
 // counted counts what is read of a file.

@@ -28,7 +28,7 @@ func TestWriteCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(want)
-	if r, err := WriteCluster(fsys, "c", files...); err != nil || r.Lines != len(want) || r.Blocks != 1 {
+	if r, err := (&Tool{FS: fsys}).WriteCluster("c", files...); err != nil || r.Lines != len(want) || r.Blocks != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	c, err := zipnum.Open(fsys, "c", []byte("test,a)"), []byte("test,b)/!"))

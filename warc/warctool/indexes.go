@@ -84,11 +84,12 @@ func (x *indexes) make(name string) error {
 	if x.made[name] != nil {
 		return nil
 	}
+	lines := warc.NewIndex(x.scratch)
 	archive, err := x.fsys.Open(name)
 	if err != nil {
-		return err
+		x.made[name] = lines
+		return x.onDamage(warc.Unopened(name, err))
 	}
-	lines := warc.NewIndex(x.scratch)
 	z := warc.NewReader(archive, warc.ReaderOptions{Name: path.Base(name)})
 	err = warc.AddIndex(lines, z, path.Base(name), x.onDamage)
 	z.Close()

@@ -20,6 +20,11 @@ import (
 // and the index has all other records.
 func (t *Tool) Index(beside bool, files ...string) error {
 	faulty := false
+	onDamage := func(f *warc.Fault) error {
+		faulty = true
+		t.complain(f)
+		return nil
+	}
 	add := func(lines *extsort.Lines, name string) error {
 		f, err := t.open(name)
 		if err != nil {
@@ -29,11 +34,7 @@ func (t *Tool) Index(beside bool, files ...string) error {
 		base := path.Base(name)
 		z := warc.NewReader(f, warc.ReaderOptions{Name: base})
 		defer z.Close()
-		return warc.AddIndex(lines, z, strings.TrimSuffix(base, ".open"), func(f *warc.Fault) error {
-			faulty = true
-			t.complain(f)
-			return nil
-		})
+		return warc.AddIndex(lines, z, strings.TrimSuffix(base, ".open"), onDamage)
 	}
 	write := func(w io.Writer, names ...string) error {
 		scratch := extsort.NewScratch()
@@ -54,14 +55,13 @@ func (t *Tool) Index(beside bool, files ...string) error {
 		switch {
 		case !beside:
 			err = write(t.Out, name)
-			if notRead := new(openError); errors.As(err, &notRead) {
-				t.complain(err) // the other files may be there
-				faulty, err = true, nil
-			}
 		case isPacked:
 			packages[wacz] = append(packages[wacz], name)
 		default:
 			err = vfs.WriteAtomic(t.FS, warc.IndexName(name), func(w io.Writer) error { return write(w, name) })
+		}
+		if damage := (*warc.Fault)(nil); errors.As(err, &damage) { // the other files may be there
+			err = onDamage(damage)
 		}
 		if err != nil {
 			return err
@@ -99,12 +99,14 @@ const (
 )
 
 // Train makes a dictionary of at most size bytes for records like those in the files, and writes it to the file out.
+// The error wraps ErrFaults if the files have faults.
 func (t *Tool) Train(out string, size int, files ...string) error {
 	var samples [][]byte
 	left := samplesBytes
 	enough := errors.New("enough")
+	isFaulty := false
 	for _, name := range files {
-		_, err := t.each(name, warc.ReaderOptions{}, func(rec *warc.RecordRead) error {
+		bad, err := t.each(name, warc.ReaderOptions{}, func(rec *warc.RecordRead) error {
 			text, err := sampleOf(rec)
 			if err != nil {
 				return err
@@ -115,6 +117,7 @@ func (t *Tool) Train(out string, size int, files ...string) error {
 			}
 			return nil
 		})
+		isFaulty = isFaulty || bad
 		if errors.Is(err, enough) {
 			break
 		}
@@ -126,10 +129,14 @@ func (t *Tool) Train(out string, size int, files ...string) error {
 	if err != nil {
 		return err
 	}
-	return vfs.WriteAtomic(t.FS, out, func(w io.Writer) error {
+	err = vfs.WriteAtomic(t.FS, out, func(w io.Writer) error {
 		_, err := w.Write(dictionary)
 		return err
 	})
+	if err == nil && isFaulty {
+		err = ErrFaults
+	}
+	return err
 }
 
 // sampleOf returns the first part of a record.

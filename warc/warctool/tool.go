@@ -43,17 +43,11 @@ func (t *Tool) emit(v any) error {
 	return err
 }
 
-// openError says that a file cannot be opened.
-type openError struct{ error }
-
-// Unwrap gives the cause.
-func (e *openError) Unwrap() error { return e.error }
-
-// open opens one file for reading. Its error is an *openError.
+// open opens one file for reading. Its error is a *warc.Fault.
 func (t *Tool) open(name string) (vfs.File, error) {
 	f, err := t.FS.Open(name)
 	if err != nil {
-		return nil, &openError{fmt.Errorf("warc: %w", err)}
+		return nil, warc.Unopened(name, err)
 	}
 	return f, nil
 }

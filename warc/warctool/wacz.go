@@ -63,25 +63,10 @@ type WACZPacked struct {
 	OriginalsMissing int `json:"originals_missing"`
 }
 
-// errWACZFile says that a file cannot be part of a WACZ.
-var errWACZFile = errors.New("a WACZ holds complete .warc and .warc.gz files; " +
-	"others become such by orbweaver warc recompress")
-
-// PackWACZ packs WARC files into a new file, or with SizeMost into several. Their indexes are read from the files
+// PackWACZ packs Packable files into a new file, or with SizeMost into several. Their indexes are read from the files
 // beside them, or made. Each WARC file is read once. Its digest must be that of the manifest beside it, if it
 // has a line there.
 func PackWACZ(fsys vfs.FS, out string, o WACZOptions, files ...string) (err error) {
-	seen := make(map[string]string, len(files))
-	for _, name := range files {
-		base := path.Base(name)
-		if !strings.HasSuffix(base, ".warc") && !strings.HasSuffix(base, ".warc.gz") {
-			return fmt.Errorf("%s: %w", name, errWACZFile)
-		}
-		if other, ok := seen[base]; ok {
-			return fmt.Errorf("%s and %s have the same name: 'orbweaver warc recompress -o DIR/' gives them others", other, name)
-		}
-		seen[base] = name
-	}
 	if o.OnPacked == nil {
 		o.OnPacked = func(WACZPacked) {}
 	}

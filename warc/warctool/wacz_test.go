@@ -7,9 +7,9 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -201,20 +201,49 @@ func (p packed) checkDigests() {
 	}
 }
 
-// What replay programs cannot read is refused, and leaves no file.
-func TestWACZ_refusesOtherFiles(t *testing.T) {
+// What replay programs cannot read is left out and named.
+func TestPackable(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	name := webArchive(t, fsys, "a", "http://a.test/")
-	for _, files := range [][]string{{name + ".open"}, {"a/x.warc.zst"}, {name, "b/" + name[2:]}, {"a/none.warc.gz"}} {
-		if err := PackWACZ(fsys, "out.wacz", WACZOptions{}, files...); err == nil {
-			t.Errorf("%q: no error", files)
-		}
-		if _, err := fsys.Size("out.wacz"); err == nil {
-			t.Errorf("%q: there is a file", files)
+	sound, err := vfs.ReadFile(fsys, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fsys.MkdirAll("b"); err != nil {
+		t.Fatal(err)
+	}
+	put := func(name, text string) {
+		err := vfs.WriteAtomic(fsys, name, func(w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
-	if err := PackWACZ(fsys, "out.wacz", WACZOptions{}, name+".open"); !errors.Is(err, errWACZFile) {
-		t.Error(err)
+	for base, text := range map[string]string{
+		"x.warc.zst": string(sound), "text.warc": "a text", "empty.warc": "",
+		"arc.warc": "filedesc://x.arc 0.0.0.0 20200102030405 text/plain 75\n1 0 InternetArchive\n" +
+			"URL IP-address Archive-date Content-type Archive-length\n\n",
+		"torn.warc.gz": string(sound[:40]), path.Base(name): string(sound), "y.warc.gz.open": string(sound),
+		"zstd.warc.gz": "\x28\xb5\x2f\xfd",
+	} {
+		put("b/"+base, text)
+	}
+	all := []string{name}
+	names, err := fsys.List("b")
+	for _, base := range append(names, "none.warc.gz") {
+		all = append(all, "b/"+base)
+	}
+	var left []string
+	good := Packable(fsys, all, func(f *warc.Fault) { left = append(left, f.File) })
+	slices.Sort(left)
+	want := []string{
+		path.Base(name), "arc.warc", "none.warc.gz", "text.warc", "x.warc.zst", "y.warc.gz.open", "zstd.warc.gz",
+	}
+	slices.Sort(want)
+	if err != nil || !slices.Equal(left, want) || !slices.Equal(good, []string{name, "b/empty.warc", "b/torn.warc.gz"}) {
+		t.Errorf("packed: %q, left out: %q, want %q, %v", good, left, want, err)
 	}
 }
 

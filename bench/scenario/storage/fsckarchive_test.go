@@ -3,6 +3,7 @@
 package storage
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -32,11 +33,11 @@ func TestFsck_comparesFilesWithClusterAndManifest(t *testing.T) {
 		for _, f := range files {
 			names = append(names, dir+"/"+f.Name)
 		}
-		index := warc.IndexName(names[0])
+		index, tool := warc.IndexName(names[0]), warctool.Tool{FS: rig.FS, Err: io.Discard}
 		lines := testbed.NamedFiles(t, rig.FS)[index]
 
 		writeFile(t, rig.FS, index, []byte(lines[strings.Index(lines, "\n")+1:])) // without its first line
-		if _, err := warctool.WriteCluster(rig.FS, dir, names...); err != nil {
+		if _, err := tool.WriteCluster(dir, names...); err != nil {
 			t.Fatal(err)
 		}
 		if err := rig.FS.Remove(index); err != nil {
@@ -46,7 +47,7 @@ func TestFsck_comparesFilesWithClusterAndManifest(t *testing.T) {
 			t.Errorf("the cluster has fewer lines than the file: %v", r.Findings)
 		}
 		removeCluster(t, rig.FS, dir)
-		if _, err := warctool.WriteCluster(rig.FS, dir, names...); err != nil { // the file is read
+		if _, err := tool.WriteCluster(dir, names...); err != nil { // the file is read
 			t.Fatal(err)
 		}
 		r := testbed.Fsck(t, rig.FS)
