@@ -15,6 +15,7 @@
 //	Worker.Run        takes it, and returns it to the pool at the end
 //	Worker.handle     content: its payload, or the stored payload if the server says that the page is unchanged
 //	extractor.extract finds the links, unless the same payload was parsed in the same directory before
+//	extractor.followRedirect      takes the target of a redirect, or has it asked again (redirects.go)
 //	nearFinder.compare            compares its text with those of earlier pages (--near-duplicates)
 //	recordBuilder.plan, encode    looks for an equal payload; encodes response or revisit, request and metadata record
 //	Worker.store      waits for room in sieve and on disk, then takes the step: Worker.settle

@@ -20,11 +20,11 @@ import (
 	"orbweaver/internal/urlx"
 )
 
-// extractor finds the links of Pages. The Finder has those of the last Page.
+// extractor finds the links of Pages. The finder has those of the last Page.
 type extractor struct {
-	*links.Finder
 	crawl   *Crawl
-	rules   *Rules // of the Finder
+	finder  *links.Finder
+	rules   *Rules // of the finder
 	scratch []byte
 
 	key      xxh3.Uint128 // of the last Page: see parsedKey
@@ -43,63 +43,51 @@ func newExtractor(c *Crawl) *extractor {
 func (x *extractor) use(rules *Rules) {
 	o := rules.Links
 	o.Text = x.crawl.Near.Mode() != neardup.Off
-	x.Finder, x.rules = links.NewFinder(o), rules
+	x.finder, x.rules = links.NewFinder(o), rules
 }
 
-// redirectsMost is how many redirects in a row are followed.
-const redirectsMost = 10
-
 // extract finds the links of a Page. content has the payload: it is p, or the stored page if the page is unchanged.
-// After too many redirects, extract changes the outcome of the attempt.
 func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 	if rules := x.crawl.Rules.Load(); rules != x.rules {
 		x.use(rules)
 	}
-	x.Reset()
+	x.finder.Reset()
 	x.isParsed, x.isPartly, x.bounce = false, false, bounce{}
-	if x.Identify(content); content == p {
-		a.Media = attempt.Media{Type: x.Type.Media, IsSniffed: x.Type.IsSniffed, Invalid: x.Type.Invalid}
+	if x.finder.Identify(content); content == p {
+		t := &x.finder.Type
+		a.Media = attempt.Media{Type: t.Media, IsSniffed: t.IsSniffed, Invalid: t.Invalid}
 	}
 	way := filter.Way{Depth: a.Depth, Embeds: a.Embeds, Hops: a.Redirects}
 	switch {
 	case a.IsRobots:
 		if outcome.IsPageStatus(p.Status) {
-			x.SitemapsOf(a.URL, p, a.Outcome, filter.Way{Depth: a.Depth})
+			x.finder.SitemapsOf(a.URL, p, a.Outcome, filter.Way{Depth: a.Depth})
 		}
 		return
 	case a.WillRetry, a.Outcome == outcome.Wall:
 		return
 	case a.Outcome == outcome.Redirect:
-		if a.Redirects+1 > redirectsMost {
-			a.Outcome = outcome.TooManyRedirects
-			return
-		}
-		if x.bounces(p, a) {
-			a.WillRetry = true
-			return
-		}
-		x.Open(links.Page{URL: a.URL, Page: p, Way: way})
-		x.Redirect(a.URL, p.Head().Location())
+		x.followRedirect(p, a, way)
 		return
-	case x.Forbids(p), !mayHaveLinks(content, a), content != p && x.Forbids(content):
+	case x.finder.Forbids(p), !mayHaveLinks(content, a), content != p && x.finder.Forbids(content):
 		return
 	}
 	page := links.Page{
 		URL: a.URL, Page: content, Way: way, Size: content.PayloadLen, IsTruncated: a.Outcome.IsBodyTruncated(),
 	}
-	if !x.Open(page) {
+	if !x.finder.Open(page) {
 		if outcome.IsPageStatus(content.Status) {
 			x.crawl.Journal.Count.PagesNotParsed.Add(1)
 		}
 		return
 	}
 	x.parse(content, a)
-	x.Head(a.URL, content)
-	x.EarlyHints(a.URL, p)
-	if x.IsError && len(x.Links) > 0 && !x.showsError(content, a) {
-		x.Keep(isRefresh)
+	x.finder.Head(a.URL, content)
+	x.finder.EarlyHints(a.URL, p)
+	if x.finder.IsError && len(x.finder.Links) > 0 && !x.showsError(content, a) {
+		x.finder.Keep(isRefresh)
 	}
-	x.crawl.Journal.Count.DroppedLinks.Add(int64(x.Dropped))
+	x.crawl.Journal.Count.DroppedLinks.Add(int64(x.finder.Dropped))
 }
 
 // mayHaveLinks reports whether an answer has a payload or fields with links that count. Those of an error that answers
@@ -115,7 +103,7 @@ func (x *extractor) parse(p *fetch.Page, a *attempt.Attempt) {
 		return
 	}
 	// The follow filter may look at more than the payload and the directory.
-	if p.Complete && x.O.By.Follow == nil {
+	if p.Complete && x.finder.O.By.Follow == nil {
 		x.key = x.parsedKey(p, a)
 		if x.crawl.Parsed.Seen(x.key) {
 			x.crawl.Journal.Count.Unparsed.Add(1)
@@ -131,10 +119,10 @@ func isRefresh(kind parse.Kind) bool { return kind == parse.MetaRefresh }
 
 // refreshes reports whether the last Page is an error page that refreshes to another URL.
 func (x *extractor) refreshes() (yes bool) {
-	if !x.IsError {
+	if !x.finder.IsError {
 		return false
 	}
-	err := journal.EachLink(x.Links, func(kind parse.Kind, _ []byte) { yes = yes || isRefresh(kind) })
+	err := journal.EachLink(x.finder.Links, func(kind parse.Kind, _ []byte) { yes = yes || isRefresh(kind) })
 	return yes && err == nil
 }
 
@@ -173,19 +161,19 @@ func (x *extractor) scan(p *fetch.Page, a *attempt.Attempt) (isSearched bool) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			count.ParseFaults.Add(1)
-			x.Finder = x.Again()
+			x.finder = x.finder.Again()
 			x.crawl.Faults.Save(a.URL, p.Raw, cause)
 		}
 	}()
-	x.Scan(a.URL, p, a.Called)
-	if x.IsNoSitemap {
+	x.finder.Scan(a.URL, p, a.Called)
+	if x.finder.IsNoSitemap {
 		count.NoSitemaps.Add(1)
 	}
 	x.countPDF(count)
-	if x.isPartly = !p.IsSearchedWhole() && len(x.Links) > 0; x.isPartly {
+	if x.isPartly = !p.IsSearchedWhole() && len(x.finder.Links) > 0; x.isPartly {
 		count.PagesPartlyParsed.Add(1)
 	}
-	if x.Encoding != coding.OK {
+	if x.finder.Encoding != coding.OK {
 		count.BadEncodings.Add(1)
 	}
 	return true
@@ -193,7 +181,7 @@ func (x *extractor) scan(p *fetch.Page, a *attempt.Attempt) (isSearched bool) {
 
 // countPDF counts the last Page if it is a PDF document.
 func (x *extractor) countPDF(count *counters.Live) {
-	switch x.PDF {
+	switch x.finder.PDF {
 	case links.NoPDF:
 		return
 	case links.PDFEncrypted:
@@ -206,7 +194,7 @@ func (x *extractor) countPDF(count *counters.Live) {
 
 // EachAddress calls f for each link of the last Page. It implements novelty.Addresses.
 func (x *extractor) EachAddress(f func(url []byte)) {
-	err := journal.EachLink(x.Links, func(_ parse.Kind, url []byte) { f(url) })
+	err := journal.EachLink(x.finder.Links, func(_ parse.Kind, url []byte) { f(url) })
 	if err != nil {
 		panic(fmt.Sprintf("BUG: parsers: the list of links that was just made cannot be read: %v", err))
 	}
@@ -217,16 +205,16 @@ func (x *extractor) annotate(note string) string {
 	if x.isPartly {
 		note = join(note, "partly-parsed")
 	}
-	if x.IsNoSitemap {
+	if x.finder.IsNoSitemap {
 		note = join(note, "no-sitemap")
 	}
-	switch x.PDF {
+	switch x.finder.PDF {
 	case links.PDFEncrypted:
 		note = join(note, "pdf-encrypted")
 	case links.PDFPartly:
 		note = join(note, "pdf-partly-parsed")
 	}
-	return x.Budget.Annotate(note)
+	return x.finder.Budget.Annotate(note)
 }
 
 // join returns two lists of annotations as one.
@@ -240,7 +228,7 @@ func join(note, more string) string {
 // noteParsed notes that the links of the last Page have been admitted, unless some were taken out of a near-duplicate.
 // A page that forbids to follow its links must be read again, since it forbids those of its head, too.
 func (x *extractor) noteParsed() {
-	if x.isParsed && x.NearSkipped == 0 && !x.IsForbidden {
+	if x.isParsed && x.finder.NearSkipped == 0 && !x.finder.IsForbidden {
 		x.crawl.Parsed.Put(x.key)
 	}
 }
@@ -251,7 +239,7 @@ func (x *extractor) noteParsed() {
 func (x *extractor) parsedKey(p *fetch.Page, a *attempt.Attempt) xxh3.Uint128 {
 	base, _, _ := bytes.Cut(a.URL, []byte{'?'})
 	b := append(append(x.scratch[:0], p.Digest[:]...), base...)
-	b = append(append(b, '\n'), x.Type.Media...)
+	b = append(append(b, '\n'), x.finder.Type.Media...)
 	for _, name := range [...]string{"content-encoding", "transfer-encoding"} {
 		for value := range p.Head().Values(name) {
 			b = append(append(b, '\n'), value...)

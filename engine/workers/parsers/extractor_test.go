@@ -46,7 +46,7 @@ func (g memoRig) searchAnswer(t *testing.T, a attempt.Attempt, status, fields, b
 	}
 	p.Sum(sha1pair.NewHasher())
 	g.extract(p, p, &a)
-	if err := journal.EachLink(g.Links, func(parse.Kind, []byte) { found++ }); err != nil {
+	if err := journal.EachLink(g.finder.Links, func(parse.Kind, []byte) { found++ }); err != nil {
 		t.Fatal(err)
 	}
 	g.noteParsed()
@@ -122,7 +122,7 @@ func TestExtractor_aPageThatWasNotSearchedIsNotNoted(t *testing.T) {
 	g := newMemoRig()
 	a := attempt.Attempt{URL: []byte("http://a.test/p")}
 	const body, html = "<a href=x>1</a>", "Content-Type: text/html\r\n"
-	g.Decoder = nil // the next page makes the parser fail
+	g.finder.Decoder = nil // the next page makes the parser fail
 	if n := g.search(t, a, html, body); n != 0 || g.crawl.Journal.Count.ParseFaults.Load() != 1 {
 		t.Fatalf("%d links, %d faults of the parser", n, g.crawl.Journal.Count.ParseFaults.Load())
 	}

@@ -72,7 +72,7 @@ func (m *metadataWriter) appendFields(dst []byte, p *fetch.Page, a *attempt.Atte
 	if !m.Via { // a page requisite has it for the crawl log
 		via = nil
 	}
-	hasOutlinks := m.Outlinks && len(m.links.Links) > 0 && !m.hasEarlierLinks
+	hasOutlinks := m.Outlinks && len(m.links.finder.Links) > 0 && !m.hasEarlierLinks
 	switch m.Mode {
 	case MetadataNone:
 		return dst
@@ -104,7 +104,7 @@ func (m *metadataWriter) appendFields(dst []byte, p *fetch.Page, a *attempt.Atte
 	}
 	dst = appendInterim(dst, p.Interim)
 	if hasOutlinks {
-		dst = appendOutlinks(dst, m.links.Finder)
+		dst = appendOutlinks(dst, m.links.finder)
 	}
 	return dst
 }

@@ -37,9 +37,9 @@ func fieldsOf(t *testing.T, o MetadataOptions, p *fetch.Page, a *attempt.Attempt
 	w, x := newTestWriter(o)
 	p.Times.Started = time.Unix(1e9, 0)
 	p.Times.Ended = p.Times.Started.Add(12 * time.Millisecond)
-	x.Budget.Open(0, 0)
-	x.Resolve([]byte("http://a.test/"), []byte("b c"), parse.Anchor, false)
-	x.Resolve([]byte("http://a.test/"), []byte("x.png"), parse.Image, false)
+	x.finder.Budget.Open(0, 0)
+	x.finder.Resolve([]byte("http://a.test/"), []byte("b c"), parse.Anchor, false)
+	x.finder.Resolve([]byte("http://a.test/"), []byte("x.png"), parse.Image, false)
 	b := w.appendFields(nil, p, a)
 	rest, ok := strings.CutSuffix(strings.Replace(string(b), "fetchTimeMs: 12\r\n", "", 1), "\r\n")
 	if len(b) > 0 && (!ok || !bytes.Contains(b, []byte("fetchTimeMs: 12\r\n"))) {

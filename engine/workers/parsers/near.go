@@ -35,10 +35,10 @@ type nearFinder struct {
 // must not take the links of the original. It may be repeated.
 func (f *nearFinder) compare(x *extractor, a *attempt.Attempt) (err error) {
 	f.hasText, f.isNear, f.skips = false, false, false
-	if f.known.Mode() == neardup.Off || len(x.Text) == 0 {
+	if f.known.Mode() == neardup.Off || len(x.finder.Text) == 0 {
 		return nil
 	}
-	if f.fingerprint, f.hasText = f.reader.Fingerprint(x.Text); !f.hasText {
+	if f.fingerprint, f.hasText = f.reader.Fingerprint(x.finder.Text); !f.hasText {
 		return nil
 	}
 	if f.near, f.isNear, err = f.known.Find(f.fingerprint, a.URL); err != nil {
@@ -46,7 +46,7 @@ func (f *nearFinder) compare(x *extractor, a *attempt.Attempt) (err error) {
 	}
 	f.skips = f.isNear && f.known.Mode() == neardup.SkipLinks && !a.Seed && haveOneDomain(a.URL, f.near.URI)
 	if f.skips {
-		x.SkipOfNear()
+		x.finder.SkipOfNear()
 	}
 	return nil
 }

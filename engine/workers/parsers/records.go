@@ -189,7 +189,7 @@ func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt, plan *re
 	mime, _ := mediatype.Split(typeOf(p, false, a))
 	b.lines = b.metadata.appendConnection(b.lines[:0], p)
 	if !plan.isRevisit && !plan.isUnchanged {
-		b.lines = appendPayloadType(b.lines, p, a, b.metadata.links.Body)
+		b.lines = appendPayloadType(b.lines, p, a, b.metadata.links.finder.Body)
 	}
 	b.lines = b.near.appendFields(b.metadata.appendExchange(b.lines, p, a))
 	b.index = warc.IndexInfo{Status: p.Status, MIME: mime, SimHash: b.near.simHash()}

@@ -150,7 +150,7 @@ func (w *Worker) settle(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) err
 	}
 	w.crawl.Limits.Grown(w.pending.Entry.Length)
 	w.count(p, a, plan)
-	w.crawl.Log.Attempt(p, a, w.links.Encoding, w.near.annotate(w.links.annotate(plan.annotation)))
+	w.crawl.Log.Attempt(p, a, w.links.finder.Encoding, w.near.annotate(w.links.annotate(plan.annotation)))
 	if w.links.bounce.item != nil {
 		return w.putAgain(a, &w.links.bounce)
 	}
@@ -173,7 +173,7 @@ func (w *Worker) fillPending(p *fetch.Page, a *attempt.Attempt, plan *recordPlan
 	*e = journal.Entry{
 		Kind: journal.KindPage, FP: a.Fingerprint, Outcome: a.Outcome, Status: min(max(p.Status, 0), 65535),
 		Depth: a.Depth, Embeds: a.Embeds, Speculative: a.Speculative, Hops: a.Redirects,
-		Sitemap: a.Called.Sitemap, Listed: a.Called.ByIndex, Index: w.links.Index,
+		Sitemap: a.Called.Sitemap, Listed: a.Called.ByIndex, Index: w.links.finder.Index,
 		SiteDue: journal.DueIn(a.Due.Site), IPDue: journal.DueIn(a.Due.IP),
 	}
 	switch {
@@ -184,10 +184,10 @@ func (w *Worker) fillPending(p *fetch.Page, a *attempt.Attempt, plan *recordPlan
 	}
 	switch {
 	case a.WillRetry:
-	case plan.hasPayload && !w.links.IsError: // of an error page it depends on others what is taken
-		e.Links = w.links.EarlyLinks()
+	case plan.hasPayload && !w.links.finder.IsError: // of an error page it depends on others what is taken
+		e.Links = w.links.finder.EarlyLinks()
 	default:
-		e.Links = w.links.Links
+		e.Links = w.links.finder.Links
 	}
 	w.pending.Group = warc.Group{}
 	if plan.isStored {
@@ -258,7 +258,7 @@ func typeOf(p *fetch.Page, isStored bool, a *attempt.Attempt) []byte {
 func (w *Worker) admitLinks(a *attempt.Attempt) {
 	item := links.LeadsTo(&links.Lead{
 		Outcome: a.Outcome, Depth: a.Depth, Embeds: a.Embeds, Speculative: a.Speculative, Hops: a.Redirects,
-		Robots: a.IsRobots, Sitemap: a.Called.Sitemap, Listed: a.Called.ByIndex, Index: w.links.Index,
+		Robots: a.IsRobots, Sitemap: a.Called.Sitemap, Listed: a.Called.ByIndex, Index: w.links.finder.Index,
 	})
 	switch {
 	case w.crawl.Metadata.Via:
@@ -266,7 +266,7 @@ func (w *Worker) admitLinks(a *attempt.Attempt) {
 	case a.Outcome == outcome.Redirect:
 		item.Via = a.Via // the page that needs the requisite
 	}
-	if err := w.admission.AddLinks(linkingPage(a), w.links.Finder, item); err != nil {
+	if err := w.admission.AddLinks(linkingPage(a), w.links.finder, item); err != nil {
 		panic(fmt.Sprintf("BUG: parsers: the list of links that was just made cannot be read: %v", err))
 	}
 }
@@ -308,10 +308,10 @@ func (w *Worker) noteNovelty(p *fetch.Page, a *attempt.Attempt, plan *recordPlan
 	case plan.isPage:
 		w.crawl.Traps.NotePage(a.URL, a.FirstOfSite, novelty.Page{
 			IsDuplicate: plan.isRevisit && !w.crawl.Previous.HasCaptures(), Payload: payloadBits(p, a), WasDelayed: a.Delayed,
-			Text: w.links.Body, Addresses: w.links, Duration: p.Times.Ended.Sub(p.Times.Started),
+			Text: w.links.finder.Body, Addresses: w.links, Duration: p.Times.Ended.Sub(p.Times.Started),
 		}, &w.words)
 	case a.Outcome == outcome.TooManyRedirects, w.links.refreshes(),
-		a.Outcome == outcome.Redirect && !a.WillRetry && (a.Redirects >= redirectsUsual || w.links.LeadsHome(a.URL)):
+		a.Outcome == outcome.Redirect && !a.WillRetry && (a.Redirects >= redirectsUsual || w.links.finder.LeadsHome(a.URL)):
 		w.crawl.Traps.NotePage(a.URL, false, novelty.Page{IsDuplicate: true, WasDelayed: a.Delayed}, &w.words)
 	case !a.IsRobots && !a.WillRetry:
 		w.crawl.Traps.NoteNoPage(a.URL, uint32(a.Fingerprint.Lo), a.Delayed)

@@ -7,12 +7,31 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/frontier/links"
 	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/page/filter"
 	"orbweaver/engine/state/attempt"
 	"orbweaver/engine/state/queued"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 )
+
+// redirectsMost is how many redirects in a row are followed.
+const redirectsMost = 10
+
+// followRedirect takes the target of a redirect as the one link of the Page. After too many redirects it changes the
+// outcome of the attempt. If the target is asked again, the attempt counts as tried again.
+func (x *extractor) followRedirect(p *fetch.Page, a *attempt.Attempt, way filter.Way) {
+	switch {
+	case a.Redirects+1 > redirectsMost:
+		a.Outcome = outcome.TooManyRedirects
+	case x.bounces(p, a):
+		a.WillRetry = true
+	default:
+		x.finder.Open(links.Page{URL: a.URL, Page: p, Way: way})
+		x.finder.Redirect(a.URL, p.Head().Location())
+	}
+}
 
 // A site may want a cookie before it shows a page: the page redirects to itself, or to a check that sets the cookie and
 // redirects back. The page is known then, so the sieve would drop it. Its answer depends on the cookie, so it is asked
