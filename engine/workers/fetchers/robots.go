@@ -17,10 +17,10 @@ import (
 )
 
 // RFC 9309, section 2.3, as it is kept here: a site whose rules are missing or expire soon is asked for /robots.txt
-// before anything else. What follows from the answer is decided by package reading; docs/robots.md has its table. Up to
-// five redirects are followed: each target is fetched by a Visit of its own site, while the site that needs the rules
-// is parked. As long as the file is not known everything is disallowed, so the site waits and is asked again. Such an
-// answer counts as a failure of the site, whatever its status is.
+// before anything else. What follows from the answer is decided by package robotsanswer; docs/robots.md has its table.
+// Up to five redirects are followed: each target is fetched by a Visit of its own site, while the site that needs the
+// rules is parked. As long as the file is not known everything is disallowed, so the site waits and is asked again.
+// Such an answer counts as a failure of the site, whatever its status is.
 
 // A copy is valid for 24 hours. It is fetched again before it expires, so that a server that is down for an hour or
 // two does not matter: the copy stays in use meanwhile. When it has expired nothing is allowed until there is a new
