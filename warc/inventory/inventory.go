@@ -58,7 +58,7 @@ func Complete(fsys vfs.FS, dir string, m *fixity.Manifest) error {
 			continue
 		}
 		var damage *warc.Fault
-		if damage, err = add(fsys, dir, info.Name, m); errors.Is(damage, warc.ErrUnread) {
+		if damage, err = add(fsys, dir, info.Name, m); damage != nil && errors.Is(damage, warc.ErrUnread) {
 			err = damage
 		}
 	}
