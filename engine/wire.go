@@ -64,7 +64,7 @@ func (o *opener) wire() {
 	}
 	d.Log.Seeds = &ending.SeedWarnings{Warn: o.seams.Log.Warn, Admits: func(url []byte) bool {
 		var scratch admission.Scratch
-		return l.frontier.Admits(&scratch, url, &queued.URL{Redirects: 1})
+		return l.frontier.Judge(&scratch, url, &queued.URL{Redirects: 1}) == admission.Belongs
 	}}
 	o.wireSchedule()
 	if n := d.Skipped.RequeueCount; n > 0 {

@@ -75,7 +75,10 @@ type Scratch struct {
 }
 
 // tally counts what one call was given, and what it refused.
-type tally struct{ found, tooDeep, outOfScope, tooLong int64 }
+type tally struct {
+	found   int64
+	refused [refusals]int64
+}
 
 func (f *Frontier) begin(d *Scratch) {
 	d.urls, d.fingerprints, d.kinds = d.urls[:0], d.fingerprints[:0], d.kinds[:0]
@@ -89,22 +92,8 @@ func (f *Frontier) begin(d *Scratch) {
 	d.source = source{}
 }
 
-// refusal returns why the URL of the last Add was not admitted, by the name of the reason in report.json; "" if it was.
-func (d *Scratch) refusal() string {
-	switch {
-	case d.tooDeep > 0:
-		return "depth"
-	case d.tooLong > 0:
-		return "too-long"
-	case d.outOfScope > 0:
-		return "scope"
-	default:
-		return ""
-	}
-}
-
-// Admits says whether a URL belongs to the crawl: the checks of Add, without adding.
-func (f *Frontier) Admits(d *Scratch, url []byte, it *queued.URL) bool {
+// Judge says whether a URL belongs to the crawl: the checks of Add, without adding.
+func (f *Frontier) Judge(d *Scratch, url []byte, it *queued.URL) Refusal {
 	f.begin(d)
 	return f.check(d, url, it)
 }
@@ -120,20 +109,21 @@ func (f *Frontier) WaitRoom(ctx context.Context) error {
 
 // Add offers one URL in normal form, with the Seed, Depth, Redirects and Via of it. It borrows url, does not block, and
 // must be called within a step. The fingerprint enters the cache only after the sieve has taken the URL.
-func (f *Frontier) Add(d *Scratch, url []byte, it queued.URL) {
+func (f *Frontier) Add(d *Scratch, url []byte, it queued.URL) Refusal {
 	f.begin(d)
-	f.check(d, url, &it)
+	why := f.check(d, url, &it)
 	f.admit(d, it, false)
+	return why
 }
 
 // AddSeed is Add for a seed, and returns what became of it. Its look-up in the sieve may read from disk.
 func (f *Frontier) AddSeed(d *Scratch, url []byte) (result AddResult, reason string) {
 	f.begin(d)
 	it := queued.URL{Seed: true}
-	belongs := f.check(d, url, &it)
+	why := f.check(d, url, &it)
 	switch {
-	case !belongs:
-		result, reason = Refused, f.refusal(d.rules, url)
+	case why != Belongs:
+		result, reason = Refused, why.String()
 	case d.isShared && d.owners[0] != d.view.Self:
 		result = Sent
 	default:
@@ -144,20 +134,6 @@ func (f *Frontier) AddSeed(d *Scratch, url []byte) (result AddResult, reason str
 	}
 	f.admit(d, it, false)
 	return result, reason
-}
-
-// refusal says why a seed does not belong to the crawl.
-func (f *Frontier) refusal(r *Rules, url []byte) string {
-	switch {
-	case r.MaxURL > 0 && len(url) > r.MaxURL:
-		return "longer than --max-url"
-	case f.HostRules.Excludes(url):
-		return "a host rule excludes the host"
-	case r.Lists != nil && r.Lists.Refuses(url) != filter.NoList:
-		return "a list of hosts, SURTs or extensions excludes it"
-	default:
-		return "out of --scope"
-	}
 }
 
 // Receive is Add for a URL that another agent sent. If this agent does not own it, it is sent on to the owner, even if
@@ -181,7 +157,7 @@ func (f *Frontier) AddAll(d *Scratch, links []byte, it queued.URL) (n int, err e
 		n++
 		d.rules.hop(&own, &it, kind)
 		d.kind = kind
-		if f.check(d, url, &own) {
+		if f.check(d, url, &own) == Belongs {
 			d.kinds = append(d.kinds, kind)
 			if queued.IsRequisite(own.Embeds) {
 				requisites++
@@ -215,7 +191,7 @@ func (f *Frontier) AddLink(d *Scratch, url []byte, kind parse.Kind, it queued.UR
 	f.begin(d)
 	own := it
 	d.kind, d.source.isSitemap = kind, it.Sitemap
-	if d.rules.hop(&own, &it, kind); f.check(d, url, &own) {
+	if d.rules.hop(&own, &it, kind); f.check(d, url, &own) == Belongs {
 		d.kinds = append(d.kinds, kind)
 	}
 	f.admit(d, it, false)
@@ -279,22 +255,20 @@ func (f *Frontier) Outward(from, links []byte) {
 	}
 }
 
-// check appends a URL to d.urls if it belongs to the crawl, and says whether it does.
-func (f *Frontier) check(d *Scratch, url []byte, it *queued.URL) bool {
+// check appends a URL to d.urls if it belongs to the crawl, and counts it.
+func (f *Frontier) check(d *Scratch, url []byte, it *queued.URL) Refusal {
 	d.found++
-	r := d.rules
-	if r.MaxDepth >= 0 && it.Depth > r.MaxDepth {
-		d.tooDeep++
-		return false
+	why := d.rules.refuses(url, it)
+	switch {
+	case why != Belongs:
+	case f.HostRules.Excludes(url):
+		why = ExcludedByRule
+	case !d.belongs(url, it):
+		why = OutOfScope
 	}
-	if r.MaxURL > 0 && len(url) > r.MaxURL {
-		d.tooLong++
-		return false
-	}
-	if f.HostRules.Excludes(url) || (r.Lists != nil && r.Lists.Refuses(url) != filter.NoList) ||
-		!d.belongs(url, it) {
-		d.outOfScope++
-		return false
+	if why != Belongs {
+		d.refused[why]++
+		return why
 	}
 	fp := urlx.Fingerprint(f.HashSeed, url)
 	owner := 0
@@ -307,7 +281,7 @@ func (f *Frontier) check(d *Scratch, url []byte, it *queued.URL) bool {
 		fp.Hi, fp.Lo = fp.Hi^d.Salt.Hi, fp.Lo^d.Salt.Lo
 	}
 	d.urls, d.fingerprints = append(d.urls, url), append(d.fingerprints, fp)
-	return true
+	return Belongs
 }
 
 // ownerOf is the agent that owns the host of a URL, as an index in the view.
@@ -356,14 +330,10 @@ func (f *Frontier) admit(d *Scratch, it queued.URL, received bool) {
 		notify.Send(f.UrgentAdded)
 	}
 	f.Counters.URLsFound.Add(d.found)
-	if d.tooDeep > 0 {
-		f.Counters.DroppedDepth.Add(d.tooDeep)
-	}
-	if d.outOfScope > 0 {
-		f.Counters.DroppedScope.Add(d.outOfScope)
-	}
-	if d.tooLong > 0 {
-		f.Counters.DroppedLong.Add(d.tooLong)
+	if d.refused != [refusals]int64{} {
+		f.Counters.DroppedDepth.Add(d.refused[TooDeep])
+		f.Counters.DroppedLong.Add(d.refused[TooLong])
+		f.Counters.DroppedScope.Add(d.refused[ExcludedByList] + d.refused[ExcludedByRule] + d.refused[OutOfScope])
 	}
 	if known := int64(len(d.fingerprints)) - sieved - sent; known > 0 {
 		f.Counters.DroppedCache.Add(known)

@@ -62,9 +62,48 @@ func (r *Rules) inScope(url []byte, it *queued.URL) bool {
 	return r.Scope.Admits(url, filter.Way{Depth: it.Depth, Embeds: it.Embeds, Hops: it.Redirects})
 }
 
+// Refusal is the first check that a URL does not pass.
+type Refusal uint8
+
+// The checks, in their order.
+const (
+	Belongs Refusal = iota // it passes all
+	TooDeep
+	TooLong
+	ExcludedByList // of hosts, SURTs or extensions
+	ExcludedByRule // for hosts
+	OutOfScope
+	refusals
+)
+
+// Reason is its name in report.json and crawl.log.
+func (r Refusal) Reason() string {
+	return [refusals]string{"", "depth", "too-long", "scope", "scope", "scope"}[r]
+}
+
+// String says it to people.
+func (r Refusal) String() string {
+	return [refusals]string{
+		"it belongs to the crawl", "deeper than --max-depth", "longer than --max-url",
+		"a list of hosts, SURTs or extensions excludes it", "a host rule excludes the host", "out of --scope",
+	}[r]
+}
+
+// refuses are the checks that need only the rules.
+func (r *Rules) refuses(url []byte, it *queued.URL) Refusal {
+	switch {
+	case r.MaxDepth >= 0 && it.Depth > r.MaxDepth:
+		return TooDeep
+	case r.MaxURL > 0 && len(url) > r.MaxURL:
+		return TooLong
+	case r.Lists != nil && r.Lists.Refuses(url) != filter.NoList:
+		return ExcludedByList
+	}
+	return Belongs
+}
+
 // KeepsQueued reports whether a URL that was queued under other rules belongs to the crawl under these. It borrows its
 // arguments.
 func (r *Rules) KeepsQueued(url []byte, it *queued.URL) bool {
-	return (r.MaxDepth < 0 || it.Depth <= r.MaxDepth) && (r.MaxURL <= 0 || len(url) <= r.MaxURL) &&
-		(r.Lists == nil || r.Lists.Refuses(url) == filter.NoList) && (it.Sitemap || r.inScope(url, it))
+	return r.refuses(url, it) == Belongs && (it.Sitemap || r.inScope(url, it))
 }

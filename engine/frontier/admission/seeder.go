@@ -122,12 +122,11 @@ func (s *Seeder) Run(ctx context.Context) error {
 			return nil
 		}
 		s.Steps.Begin()
-		s.Frontier.Add(&d, in.Bytes(), queued.URL{Seed: true})
-		if why := d.refusal(); why != "" {
-			s.Log.SeedRefused(in.Bytes(), why)
+		if why := s.Frontier.Add(&d, in.Bytes(), queued.URL{Seed: true}); why != Belongs {
+			s.Log.SeedRefused(in.Bytes(), why.Reason())
 			if refused++; refused <= BadSeedsLogged {
 				s.Warn("a seed does not belong to the crawl: 'crawl --dry-run' names the rule",
-					"seed", string(in.Bytes()), "reason", s.Frontier.refusal(d.rules, in.Bytes()))
+					"seed", string(in.Bytes()), "reason", why.String())
 			}
 		}
 		s.Steps.End()

@@ -133,3 +133,29 @@ func TestStallDetector_saysTheSameBetweenTwoScans(t *testing.T) {
 		}
 	})
 }
+
+// A crawl of one misspelt name gives up within a minute. Its forecast said that the tries of the site take an hour.
+func TestStallDetector_saysWhenNoServerHasEverAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var counts counters.Live
+		live := settings.NewLive(politeness.Default(), new(settings.HostRules))
+		d := NewStallDetector(workbench.New[site.State](workbench.Options{}), live, &counts, func() {})
+		if begun := time.Now(); d.IsUnreached(begun, func() bool { return true }) ||
+			!d.GivesUpAt().Equal(begun.Add(unreachedShort)) {
+			t.Errorf("gives up at %v", d.GivesUpAt())
+		}
+		view := workbench.View[site.State]{Key: []byte("http://a.test"), State: workbench.Waiting, Queued: 1}
+		view.Data.NoteFailure(outcome.NameNotFound, time.Now(), time.Time{})
+		now := time.Now()
+		var o Outlook
+		o.Observe(&view, live, now)
+		o.noneAnswers(d.GivesUpAt())
+		if o.Finish(now); o.GiveUpLast != timestamp(d.GivesUpAt()) || o.GiveUpFirst != o.GiveUpLast {
+			t.Errorf("%+v", o)
+		}
+		counts.BytesReceived.Add(1)
+		if d.IsUnreached(now, func() bool { return true }) || !d.GivesUpAt().IsZero() {
+			t.Error("a server has answered")
+		}
+	})
+}

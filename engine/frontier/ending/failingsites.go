@@ -82,6 +82,7 @@ func (r *Reporter) Outlook(now time.Time) *Outlook {
 	began := time.Now()
 	r.outlook = new(Outlook)
 	r.eachSite(func(v *workbench.View[site.State]) { r.outlook.Observe(v, r.stall.live, now) })
+	r.outlook.noneAnswers(r.stall.GivesUpAt())
 	r.outlook.Finish(now)
 	r.nextScan = now.Add(max(scanPause, scanShare*time.Since(began)))
 	return r.outlook
@@ -146,9 +147,6 @@ func (r *Reporter) allSites() *FailingSites {
 	return t
 }
 
-// neverAnsweredMost is longer than all tries of a site that has never answered (docs/adr/0032).
-const neverAnsweredMost = 55 * time.Minute
-
 // String returns one line for people.
 func (t *FailingSites) String() string {
 	s := t.sites() + ", with " + plural.Count(t.URLs, "URL")
@@ -193,14 +191,11 @@ func (t *FailingSites) sites() string {
 	}
 }
 
-// stallsFirst reports whether the crawl stalls before a site that has never answered has had its tries.
+// stallsFirst reports whether the crawl stalls before the last site has had its tries.
 func (t *FailingSites) stallsFirst() bool {
-	if t.Largest == nil {
-		return false
-	}
 	ends, err := time.Parse(time.RFC3339, t.StallsAt)
-	since, none := time.Parse(time.RFC3339, t.Largest.FailingSince)
-	return err == nil && none == nil && ends.Sub(since) < neverAnsweredMost
+	last, unknown := time.Parse(time.RFC3339, t.GiveUpLast)
+	return err == nil && (unknown != nil || ends.Before(last))
 }
 
 // timestamp formats a time for reports; "" for the zero time.

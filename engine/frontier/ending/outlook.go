@@ -107,6 +107,17 @@ func (f *failingTally) observe(v *workbench.View[site.State], due, end time.Time
 	}
 }
 
+// noneAnswers notes that all sites are given up at some time if no server answers before; zero for no such time.
+func (o *Outlook) noneAnswers(at time.Time) {
+	f := &o.failing
+	if at.IsZero() || o.Failing < o.Sites || !f.isEndUnknown && f.last.Before(at) {
+		return
+	}
+	if f.isEndUnknown, f.last = false, at; f.first.IsZero() || at.Before(f.first) {
+		f.first = at
+	}
+}
+
 // Finish computes the rest of the fields, when all sites were observed.
 func (o *Outlook) Finish(now time.Time) {
 	o.SecondsLeast = o.LongestSeconds

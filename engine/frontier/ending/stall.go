@@ -14,7 +14,7 @@ import (
 
 // StallDetector decides when a crawl stops as stalled: every queued URL is of a failing site, no URL has got an outcome
 // from a server for the stall wait, and no site has named a time for the next request. Only the distributor calls its
-// methods, except EndsAt.
+// methods, except EndsAt and GivesUpAt.
 type StallDetector struct {
 	workbench *visit.Workbench
 	live      *settings.Live
@@ -32,7 +32,8 @@ type StallDetector struct {
 	activity   int64     // see activity, before that scan
 	retriedAt  time.Time // the last RetryAll; zero if there was none
 	unreached  unreached
-	endsAt     atomic.Int64
+	endsAt     atomic.Int64 // see EndsAt, in nanoseconds
+	givesUpAt  atomic.Int64 // see GivesUpAt
 }
 
 const (
@@ -164,6 +165,7 @@ func (s *StallDetector) RetryAll(now time.Time) {
 func (s *StallDetector) Reset() {
 	s.healthyAt, s.nextScan, s.allFailing, s.hasStalled = time.Time{}, time.Time{}, false, false
 	s.unreached = unreached{}
+	s.givesUpAt.Store(0)
 	s.publish()
 }
 
@@ -177,9 +179,12 @@ func (s *StallDetector) publish() {
 
 // EndsAt returns when the crawl stops as stalled if nothing changes; zero while a site with queued URLs is healthy.
 // Safe for concurrent use.
-func (s *StallDetector) EndsAt() time.Time {
-	if at := s.endsAt.Load(); at != 0 {
-		return time.Unix(0, at)
+func (s *StallDetector) EndsAt() time.Time { return timeOf(&s.endsAt) }
+
+// timeOf returns a time in nanoseconds since 1970; the zero time for 0.
+func timeOf(at *atomic.Int64) time.Time {
+	if n := at.Load(); n != 0 {
+		return time.Unix(0, n)
 	}
 	return time.Time{}
 }

@@ -25,7 +25,11 @@ const (
 // sites with queued URLs can be given up: their URLs are seeds.
 func (s *StallDetector) IsUnreached(now time.Time, nothingMoves func() bool) bool {
 	u := &s.unreached
-	if s.counts.BytesReceived.Load() > 0 || now.Before(u.nextScan) {
+	if s.counts.BytesReceived.Load() > 0 {
+		s.givesUpAt.Store(0)
+		return false
+	}
+	if now.Before(u.nextScan) {
 		return false
 	}
 	patience := unreachedShort
@@ -39,10 +43,13 @@ func (s *StallDetector) IsUnreached(now time.Time, nothingMoves func() bool) boo
 	switch {
 	case may:
 		u.failingSince, u.retried = time.Time{}, false
+		s.givesUpAt.Store(0)
 		return false
 	case u.failingSince.IsZero():
 		u.failingSince = now
-		return false
+	}
+	s.givesUpAt.Store(u.failingSince.Add(patience).UnixNano())
+	switch {
 	case now.Sub(u.failingSince) < patience:
 		return false
 	case !u.retried:
@@ -53,6 +60,10 @@ func (s *StallDetector) IsUnreached(now time.Time, nothingMoves func() bool) boo
 	waits := s.workbench.Listing().Any(func(state *site.State) bool { return s.isUntried(state, now) })
 	return !waits && nothingMoves() && !s.workbench.Listing().Any(mayAnswer) && s.counts.BytesReceived.Load() == 0
 }
+
+// GivesUpAt returns about when a crawl that no server has ever answered gives up its sites; zero if one may answer.
+// Safe for concurrent use.
+func (s *StallDetector) GivesUpAt() time.Time { return timeOf(&s.givesUpAt) }
 
 // mayAnswer reports whether a site has answered, was not asked yet, asks to slow down, or is behind a proxy that fails.
 func mayAnswer(state *site.State) bool {

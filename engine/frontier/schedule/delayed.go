@@ -16,7 +16,7 @@ import (
 
 // Admission takes discovered URLs: admission.Frontier.
 type Admission interface {
-	Add(d *admission.Scratch, url []byte, it queued.URL)
+	Add(d *admission.Scratch, url []byte, it queued.URL) admission.Refusal
 }
 
 // delayer brings items of sites back from disk to the workbench, and delays those that look like parts of a trap. A

@@ -141,7 +141,9 @@ func (f *fakeFlushes) RequestIn(time.Time) time.Duration { return f.wait }
 // discard is an admission that drops all URLs.
 type discard struct{}
 
-func (discard) Add(*admission.Scratch, []byte, queued.URL) {}
+func (discard) Add(*admission.Scratch, []byte, queued.URL) admission.Refusal {
+	return admission.Belongs
+}
 
 // itemsOnDisk counts the items of all sites on disk.
 func itemsOnDisk(w *visit.Workbench) (n int64) {

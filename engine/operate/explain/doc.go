@@ -6,7 +6,7 @@
 // whether the URL is known, robots.txt, the address of a name, novelty, and filters that look at the response.
 //
 //	New: admission.LoadScope, settings.ReadHostRules, filter.Compile
-//	Explainer.Explain   -> syntax, scheme, strip, follow, depth, length, host rules, lists, scope, repeats
+//	Explainer.Explain   -> syntax, scheme, strip, follow, depth, length, lists, host rules, scope, repeats
 //	                    -> fetch filter, address, then what is undecided
 //
 // The order is that of admission.Frontier, then that of engine/workers/fetchers. A test compares the answers with those

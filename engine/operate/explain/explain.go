@@ -186,8 +186,8 @@ func (x *Explainer) admission(e *Explanation, url []byte) {
 		e.say("--max-depth", Passed, "no limit")
 	}
 	e.verdict("--max-url", len(url) <= x.o.Admission.MaxURL, "%d bytes, at most %d", len(url), x.o.Admission.MaxURL)
-	x.hostRules(e, urlx.Host(url))
 	x.lists(e, url)
+	x.hostRules(e, urlx.Host(url))
 	scope, failed := x.filters.Scope, x.filters.Scope.Errors()
 	switch yes := scope.Admits(url, way); {
 	case x.seeds == 0 && scope.AboutSeeds() && e.Depth == 0:
@@ -248,7 +248,7 @@ func (x *Explainer) hostRules(e *Explanation, host []byte) {
 		}
 	}
 	if len(says) == 0 {
-		says = append(says, fmt.Sprintf("none of %d rules fits", x.o.Filters.HostRules.Len()+x.live.Len()))
+		says = append(says, noRuleOf(x.o.Filters.HostRules.Len()+x.live.Len()))
 	}
 	e.verdict("--host-rules", !t.Exclude, "%s", strings.Join(says, "; "))
 }
@@ -286,7 +286,7 @@ func (x *Explainer) lists(e *Explanation, url []byte) {
 // ruleNamed names a rule and its place.
 func ruleNamed(from filter.Rules, i, n int) string {
 	if i < 0 {
-		return fmt.Sprintf("none of %d rules fits", n)
+		return noRuleOf(n)
 	}
 	return fmt.Sprintf("%s (%s)", from.Texts[i], from.Where(i))
 }
@@ -335,4 +335,12 @@ func (x *Explainer) address(e *Explanation, url []byte) {
 			e.say("address", Passed, "%v, port %d", addr, urlx.Port(url))
 		}
 	}
+}
+
+// noRuleOf says that no rule of a list of n is about a URL.
+func noRuleOf(n int) string {
+	if n == 1 {
+		return "the only rule does not fit"
+	}
+	return fmt.Sprintf("none of %d rules fits", n)
 }

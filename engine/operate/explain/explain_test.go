@@ -155,14 +155,22 @@ func TestExplain_knowsTheSeedsOfTheDirectory(t *testing.T) {
 // What Explain says is what admission and the fetch workers do.
 func TestExplain_agreesWithAdmission(t *testing.T) {
 	o := explained(t)
+	var err error
+	o.Sources.HostRules = rulesOf("out.example.org exclude")
+	if o.Filters.HostRules, err = filter.CompileHostRules(o.Sources.HostRules); err != nil {
+		t.Fatal(err)
+	}
 	x, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	rules := new(settings.HostRules)
+	rules.Configure(o.Filters.HostRules)
 	f := &admission.Frontier{
-		HostRules: new(settings.HostRules),
+		HostRules: rules,
 		Router:    cluster.Alone{}, Views: cluster.Alone{}.Views(),
-		Rules: admission.Rules{Scope: x.filters.Scope, Lists: x.filters.Lists, MaxDepth: o.Admission.MaxDepth},
+		Rules: admission.Rules{Scope: x.filters.Scope, Lists: x.filters.Lists, MaxDepth: o.Admission.MaxDepth,
+			MaxURL: o.Admission.MaxURL},
 		Cache: fpcache.New(1<<16, 1), Counters: new(counters.Live),
 	}
 	live := new(settings.Live)
@@ -171,10 +179,15 @@ func TestExplain_agreesWithAdmission(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	met := map[string]int{}
+	checks := map[admission.Refusal]string{
+		admission.TooDeep: "--max-depth", admission.TooLong: "--max-url", admission.ExcludedByRule: "--host-rules",
+		admission.OutOfScope: "--scope",
+	}
 	for range 5000 {
-		raw := pick("http", "https") + "://" + pick("", "www.", "bad.", "a.worse.") + pick("example.org", "example.org",
-			"example.net", "example.com") + "/" +
-			pick("", "private/", "a/a/a/a/") + pick("", "x", "x.jpg", "y.html") + pick("", "?skip", "?q")
+		raw := pick("http", "https") + "://" + pick("", "www.", "bad.", "a.worse.", "out.") +
+			pick("example.org", "example.org", "example.net", "example.com") + "/" +
+			pick("", "private/", "a/a/a/a/") + pick("", "x", "x.jpg", "y.html") +
+			pick("", "?skip", "?q", "?"+strings.Repeat("x", 2048))
 		it := queued.URL{Depth: r.IntN(6)}
 		it.Seed = it.Depth == 0
 		e := x.Explain(raw, it.Depth)
@@ -183,16 +196,19 @@ func TestExplain_agreesWithAdmission(t *testing.T) {
 			t.Fatal(err)
 		}
 		var d admission.Scratch
-		admitted := f.Admits(&d, url, &it)
+		why := f.Judge(&d, url, &it)
 		_, path := urlx.Split(url)
 		it.Rest = path
-		goes := admitted && !traps.RepeatsFolders(url, &it, o.Traps.MaxPathRepeats) && live.Passes(url, &it)
+		goes := why == admission.Belongs && !traps.RepeatsFolders(url, &it, o.Traps.MaxPathRepeats) && live.Passes(url, &it)
 		if goes != (e.Verdict != Refused) {
-			t.Fatalf("%s at depth %d: admitted %v, explained %+v", raw, it.Depth, goes, e)
+			t.Fatalf("%s at depth %d: %v, explained %+v", raw, it.Depth, why, e)
+		}
+		if by := checks[why]; by != "" && e.By != by {
+			t.Fatalf("%s at depth %d: %v, explained by %s", raw, it.Depth, why, e.By)
 		}
 		met[e.By]++
 	}
-	if len(met) < 7 {
+	if len(met) < 9 {
 		t.Errorf("too few kinds of verdicts: %v", met)
 	}
 }
