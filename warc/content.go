@@ -44,6 +44,9 @@ func (c *content) fillBlock() error {
 	return err
 }
 
+// restart forgets what was read of a plain file, which was moved.
+func (c *content) restart() { c.buf, c.r, c.w, c.ended = c.own, 0, 0, false }
+
 // unused returns the bytes that were read and not used.
 func (c *content) unused() []byte { return c.buf[c.r:c.w] }
 
@@ -204,6 +207,15 @@ func (c *content) skipSlop() (skipped int64, err error) {
 	}
 	c.use(len(slop))
 	return int64(len(slop)), nil
+}
+
+// precedesRecord reports whether a record or the end of a plain file follows, behind empty lines.
+func (c *content) precedesRecord() bool {
+	for !c.ended && len(c.unused()) <= slopMost && c.fill(false) == nil {
+	}
+	rest := bytes.TrimLeft(c.unused(), "\r\n")
+	rest = rest[:min(len(rest), len(versionStart))]
+	return startsVersion(rest)
 }
 
 // skipRecord moves behind a record with so many bytes of its block left, without reading them. It returns false, and

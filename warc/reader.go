@@ -404,7 +404,12 @@ func (z *Reader) endRecord(rec *RecordRead) error {
 	if slop > 0 && len(z.tail) == recordEnd {
 		held = z.complain(z.o.Syntax, ErrFraming, rec.Offset, "%d bytes behind the record in its member", slop)
 	}
-	if len(z.tail) < 4 {
+	if len(z.tail) < recordEnd && c.src.Plain() && !c.precedesRecord() {
+		if f := z.swallowed(rec, c.place()-int64(len(z.tail))-rec.ContentLength, false); f != nil {
+			return f
+		}
+	}
+	if len(z.tail) < recordEnd {
 		kind := ErrSyntax
 		if whole && c.src.Plain() {
 			kind = member.ErrTruncated

@@ -143,6 +143,12 @@ func (r *RecordRead) Read(p []byte) (int, error) {
 	if r.remaining > 0 && c.r == c.w {
 		if err := c.fillBlock(); err != nil {
 			fault := err
+			if err == io.EOF && c.src.Plain() {
+				if f := r.z.swallowed(r, c.place()-(r.ContentLength-r.remaining), true); f != nil {
+					r.err = f
+					return 0, f
+				}
+			}
 			if err == io.EOF {
 				fault = fmt.Errorf("%w: the block lacks %d of %d bytes", member.ErrTruncated, r.remaining, r.ContentLength)
 			}

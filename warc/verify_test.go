@@ -46,7 +46,7 @@ func TestVerifyMutations(t *testing.T) {
 		{"block digest", replace("WARC-Block-Digest: sha1:", "WARC-Block-Digest: sha1:A"), ErrDigest},
 		{"payload digest", replace("WARC-Payload-Digest: sha1:", "WARC-Payload-Digest: sha1:A"), ErrDigest},
 		{"length", replace("Content-Length: 38", "Content-Length: 37"), ErrSyntax},
-		{"length over", replace("Content-Length: 38", "Content-Length: 99999999"), member.ErrTruncated},
+		{"length over", replace("Content-Length: 38", "Content-Length: 99999999"), ErrSyntax},
 		{"trailer", replace("fetchTimeMs: 12\r\n\r\n\r\n", "fetchTimeMs: 12\r\n\r\n"), ErrSyntax},
 		{"date", replace("123456Z", "123456"), ErrField},
 		{"no date", without("WARC-Date"), ErrField},

@@ -289,6 +289,16 @@ func fileHabits() []habit {
 				warns: "a.warc.gz at "},
 			{words: "text a.warc.gz", says: []string{"Words of page 1"}, code: command.ExitFailed},
 		}},
+		{row: "a Content-Length in a plain file", files: map[string]string{
+			"a.warc": foreignRecord("response", "http://a.test/0", foreignPage("Words"), "Content-Length: 400") + pages[0] +
+				pages[1],
+		}, tries: []try{
+			{words: "warc get a.warc http://a.test/1", says: []string{"Words of page 1"}},
+			{words: "warc index a.warc", says: []string{"test,a)/1 ", "test,a)/2 ", "!a)/0"}, code: command.ExitFailed,
+				warns: "a.warc at 0: bad syntax: Content-Length 400"},
+			{words: "warc ls a.warc", says: []string{"http://a.test/1", "http://a.test/2"}, code: command.ExitFailed},
+			{words: "text a.warc", says: []string{"Words of page 1", "Words of page 2"}, code: command.ExitFailed},
+		}},
 		{row: "damaged records", files: map[string]string{"a.warc.gz": first + second + strings.Repeat("\x00", 512)},
 			tries: []try{
 				{words: "warc index a.warc.gz", says: []string{"test,a)/1 ", "test,a)/2 "}, code: command.ExitFailed},

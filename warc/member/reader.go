@@ -402,6 +402,27 @@ func (z *Reader) Resync() error {
 	}
 }
 
+// Search returns the plain file of z and what it calls the offset 0, to search so many bytes of it again. ok is false
+// if the file cannot be read at any place, or if the budget of rewind is used.
+func Search(z *Reader, cost int64) (file io.ReaderAt, origin int64, ok bool) {
+	file, ok = z.in.r.(io.ReaderAt)
+	if !ok || !z.Plain() || z.seek == nil || z.rewound+cost > rewindFree+z.Offset() {
+		return nil, 0, false
+	}
+	z.rewound += cost
+	return file, z.origin, true
+}
+
+// MoveTo goes to a place of a plain file that can seek.
+func MoveTo(z *Reader, offset int64) bool {
+	if _, err := z.seek.Seek(z.origin+offset, io.SeekStart); err != nil {
+		return false
+	}
+	z.in.n, z.live = offset, true
+	z.br.Reset(&z.in)
+	return true
+}
+
 // rewindFree is the number of bytes that a reader may go back in any case; beyond it, as many as it has read.
 const rewindFree = 16 << 20
 
