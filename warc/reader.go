@@ -225,6 +225,11 @@ const versionStart = "WARC/"
 // startsVersion reports whether b is the start of versionStart.
 func startsVersion(b []byte) bool { return strings.EqualFold(string(b), versionStart[:len(b)]) }
 
+// beginsRecord reports whether b begins with versionStart.
+func beginsRecord(b []byte) bool {
+	return len(b) >= len(versionStart) && startsVersion(b[:len(versionStart)])
+}
+
 // line reads a line up to a line feed and returns it without its end. isFirst says that it is the first of a record.
 // The slice is valid until the next call.
 func (z *Reader) line(room int, isFirst bool) (text []byte, crlf bool, err error) {
@@ -281,7 +286,7 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 	if readARC(rec, first) {
 		return z.parsed(rec, nil)
 	}
-	if len(first) < len(versionStart) || !startsVersion(first[:len(versionStart)]) {
+	if !beginsRecord(first) {
 		err := fmt.Errorf("%w: a record begins with %q", member.ErrNotWARC, first[:min(20, len(first))])
 		return nil, z.stop(err, rec.Offset)
 	}

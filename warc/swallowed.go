@@ -23,13 +23,17 @@ func (z *Reader) swallowed(rec *RecordRead, blockStart int64, toEnd bool) *Fault
 	}
 	block := io.NewSectionReader(file, blockStart+origin, end-blockStart+searchBuffer)
 	lines := bufio.NewReaderSize(block, searchBuffer)
+	unsound := blockStart - 1 // records that begin up to here lead to one that is not sound
 	for at, isStart := blockStart, true; at < end; {
 		line, err := lines.ReadSlice('\n')
-		if isStart && len(line) >= len(versionStart) && startsVersion(line[:len(versionStart)]) &&
-			areSound(file, at+origin, toEnd) && member.MoveTo(src, at) {
-			z.content.restart()
-			return z.fault(ErrSyntax, rec.Offset, fmt.Sprintf("Content-Length %d: another record begins in its block, at %d",
-				rec.ContentLength, at))
+		if isStart && at > unsound && beginsRecord(line) {
+			last, sound := areSound(file, at+origin, toEnd)
+			if sound && member.MoveTo(src, at) {
+				z.content.restart()
+				return z.fault(ErrSyntax, rec.Offset, fmt.Sprintf("Content-Length %d: another record begins in its block, at %d",
+					rec.ContentLength, at))
+			}
+			unsound = last - origin
 		}
 		if err != nil && err != bufio.ErrBufferFull { //nolint:errorlint // ReadSlice returns it unwrapped
 			return nil
@@ -40,25 +44,28 @@ func (z *Reader) swallowed(rec *RecordRead, blockStart int64, toEnd bool) *Fault
 	return nil
 }
 
-// searchBuffer is the memory of a search in a block, in bytes.
-const searchBuffer = 64 << 10
+const (
+	searchBuffer = 64 << 10 // of a search in a block, in bytes
+	headerBuffer = 512      // of a header that it meets
+)
 
 // areSound reports whether a record begins at a place of a plain file, and another one or the end of the file follows
-// it. With all, each record up to the end of the file must be so.
-func areSound(file io.ReaderAt, at int64, all bool) bool {
+// it. With all, each record up to the end of the file must be so. last is where the last one begins that it looked at.
+func areSound(file io.ReaderAt, at int64, all bool) (last int64, ok bool) {
+	var behind [recordEnd + len(versionStart)]byte
 	for {
+		last = at
 		length, ok := soundHeader(io.NewSectionReader(file, at, searchBuffer))
 		if at += length; !ok || at < 0 {
-			return false
+			return last, false
 		}
-		behind := make([]byte, recordEnd+len(versionStart))
-		n, err := file.ReadAt(behind, at)
+		n, err := file.ReadAt(behind[:], at)
 		next, isEnded := bytes.CutPrefix(behind[:n], []byte("\r\n\r\n"))
 		switch isLast := len(next) == 0 && err == io.EOF; {
-		case !isEnded, !isLast && (len(next) < len(versionStart) || !startsVersion(next)):
-			return false
+		case !isEnded, !isLast && !beginsRecord(next):
+			return last, false
 		case isLast, !all:
-			return true
+			return last, true
 		}
 		at += recordEnd
 	}
@@ -66,11 +73,11 @@ func areSound(file io.ReaderAt, at int64, all bool) bool {
 
 // soundHeader returns the length of a record without its end, if it has a header with type and length.
 func soundHeader(from io.Reader) (length int64, ok bool) {
-	lines := bufio.NewReader(from)
+	lines := bufio.NewReaderSize(from, headerBuffer)
 	hasType, content := false, int64(-1)
 	for {
 		text, err := lines.ReadString('\n')
-		if err != nil {
+		if err != nil || length > 0 && beginsRecord([]byte(text)) { // so no line is read for many
 			return 0, false
 		}
 		length += int64(len(text))

@@ -78,6 +78,22 @@ func TestReader_searchesInBlocksAreBounded(t *testing.T) {
 	}
 }
 
+// Nor do many small records that lead to one that is not sound.
+func TestReader_smallRecordsInABlockAreLookedAtOnce(t *testing.T) {
+	small := "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+	for name, block := range map[string]string{
+		"records":  strings.Repeat(small, 10_000),
+		"versions": strings.Repeat("WARC/1.0\r\n", 50_000),
+	} {
+		text := plainRecord("x", block, 1<<40) + "not a record"
+		read := &countingReader{Reader: *strings.NewReader(text)}
+		_, faults := readPlain(t, read)
+		if most := 64 * int64(len(text)); len(faults) == 0 || read.n > most {
+			t.Errorf("%s: %d faults; read %d bytes of %d, at most %d", name, len(faults), read.n, len(text), most)
+		}
+	}
+}
+
 // countingReader counts what is read.
 type countingReader struct {
 	strings.Reader
