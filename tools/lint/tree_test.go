@@ -54,7 +54,6 @@ func rules() []rule {
 			"and add the file to starters, with what waits for it"},
 		{"race", checkRace, ""},
 		{"queues", checkQueues, ""},
-		{"globals", checkGlobals, "what changes belongs to a value that was opened; a test passes its wish as an option"},
 		{"budget", checkBudget, ""},
 		{"promises", checkPromises, ""},
 		{"decisions", checkDecisions, ""},

@@ -25,5 +25,5 @@
 //
 // Cost: each file is read once. The lists are sorted on disk (extsort) if they exceed the memory of Options: about 150
 // bytes for each exchange. Memory does not grow with the number of records; it grows with the number of redirected
-// robots.txt files, up to redirectsMax.
+// robots.txt files, up to the limit of robotsanswer.Chains.
 package gaps

@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/net/fetch/coding"
 	"orbweaver/engine/net/politeness"
 	"orbweaver/engine/net/robots"
+	"orbweaver/engine/page/robotsanswer"
 	"orbweaver/engine/state/site"
 	"orbweaver/internal/urlx"
 	"orbweaver/warc"
@@ -22,7 +23,7 @@ import (
 // reader turns records into exchanges of both lists.
 type reader struct {
 	*auditor
-	redirects redirects
+	redirects robotsanswer.Chains[redirect]
 	decoder   *coding.Decoder
 
 	// of the file
@@ -140,7 +141,7 @@ func (r *reader) capture(rec *warc.RecordRead) (err error) {
 	}
 	r.lastSite, r.lastID = xxh3.Hash(site), rec.ID
 	r.announced = announcement{delay: noDelay}
-	from, isExpected := r.redirects.cut(r.url)
+	from, isExpected := r.redirects.Take(r.url)
 	switch {
 	case rec.Type == warc.Resource:
 	case isExpected:

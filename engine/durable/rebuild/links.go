@@ -40,7 +40,7 @@ func (r *linkReading) readLinks() error {
 	if err != nil {
 		return err
 	}
-	clear(r.chains.expected)
+	r.chains = newRobotsChains(r.Frontier.HashSeed)
 	next, stop := pull(r.lists.final)
 	defer stop()
 	r.lasts = lastTries{next: next}

@@ -79,8 +79,7 @@ func ReadArchive(
 ) (crawlDelay time.Duration, err error) {
 	r := &rebuilder{
 		Parts: p, settings: s, out: out, began: began, progress: progress{ctx: ctx, tell: o.Progress},
-		others: otherarchives.NewOriginals(p.FS, o.With),
-		chains: robotsChains{seed: p.Frontier.HashSeed, expected: make(map[xxh3.Uint128]int)},
+		others: otherarchives.NewOriginals(p.FS, o.With), chains: newRobotsChains(p.Frontier.HashSeed),
 	}
 	front := p.Dir + "/" + layout.FrontierDir
 	if r.lists, err = openLists(p.FS, front+"/"+listsDir); err != nil {

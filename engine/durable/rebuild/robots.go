@@ -1,40 +1,37 @@
 package rebuild
 
 import (
-	"github.com/zeebo/xxh3"
-
 	"orbweaver/engine/net/robots"
+	"orbweaver/engine/page/robotsanswer"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 )
 
-// robotsChains follow the redirects of robots.txt files: the next answer of a URL to which one redirects belongs to
-// the robots.txt, and is not the answer of a queued URL.
+// robotsChains tell the answers that belong to a robots.txt from those of queued URLs.
 type robotsChains struct {
-	seed     uint64
-	expected map[xxh3.Uint128]int // answers to come, by URL
+	robotsanswer.Chains[struct{}]
+}
+
+func newRobotsChains(seed uint64) robotsChains {
+	return robotsChains{robotsanswer.Chains[struct{}]{Seed: seed}}
 }
 
 // isRobots says whether a capture is that of a robots.txt, or of what it redirects to.
-func (r *robotsChains) isRobots(c *storedCapture) bool {
-	if !c.Robots {
-		if len(r.expected) == 0 {
-			return false
-		}
-		fp := urlx.Fingerprint(r.seed, c.url)
-		if r.expected[fp] == 0 {
-			return false
-		}
-		if !c.repeatable {
-			if r.expected[fp]--; r.expected[fp] == 0 {
-				delete(r.expected, fp)
-			}
-		}
+func (r *robotsChains) isRobots(c *storedCapture) (ok bool) {
+	switch {
+	case c.Robots:
+	case c.repeatable: // it is tried again, so its answer is still to come
+		_, ok = r.Find(c.url)
+	default:
+		_, ok = r.Take(c.url)
+	}
+	if !ok && !c.Robots {
+		return false
 	}
 	if c.Outcome == outcome.Redirect {
 		to, err := urlx.Resolve(nil, c.url, c.Page.Head().Location())
 		if _, path := urlx.Split(to); err == nil && string(path) != robots.FilePath {
-			r.expected[urlx.Fingerprint(r.seed, to)]++
+			r.Expect(to, struct{}{})
 		}
 	}
 	return true

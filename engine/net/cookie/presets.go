@@ -33,14 +33,9 @@ const presetsMax = 100_000
 // presetMore is how much longer than a cookie its line may be, in bytes: domain, path and expiry.
 const presetMore = 16 << 10
 
-// ReadPresets reads cookies in Netscape's format: on each line a domain, whether hosts below it count, a path, whether
-// HTTPS is required, the expiry in Unix seconds or 0, a name and a value, with tabs between them.
-func ReadPresets(r io.Reader) (*Presets, error) {
-	p := new(Presets)
-	return p, p.Add(r)
-}
-
-// Add reads the cookies of a further file, before the first use.
+// Add reads the cookies of a file in Netscape's format, before the first use. Each line has a domain, whether hosts
+// below it count, a path, whether HTTPS is required, the expiry in Unix seconds or 0, a name and a value, with tabs
+// between them.
 func (p *Presets) Add(r io.Reader) error {
 	if p.byDomain == nil {
 		p.byDomain = make(map[string][]preset)

@@ -1,15 +1,21 @@
 package cookie
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"time"
 )
 
+func readPresets(r io.Reader) (*Presets, error) {
+	p := new(Presets)
+	return p, p.Add(r)
+}
+
 // Each site begins with the cookies that are for it: of its host or a parent domain, its scheme, and not expired.
 func TestPresets_areForTheirSites(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	presets, err := ReadPresets(strings.NewReader(`# Netscape HTTP Cookie File
+	presets, err := readPresets(strings.NewReader(`# Netscape HTTP Cookie File
 
 .example.org	TRUE	/	FALSE	0	a	1
 example.org	FALSE	/	FALSE	0	b	2
@@ -40,7 +46,7 @@ example.org	TRUE	/	FALSE	1700000000	old	x
 // A cookie that the server removes or replaces does not come back.
 func TestPresets_comeOnce(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	presets, err := ReadPresets(strings.NewReader("a.test\tTRUE\t/\tFALSE\t0\ts\told\n"))
+	presets, err := readPresets(strings.NewReader("a.test\tTRUE\t/\tFALSE\t0\ts\told\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +75,7 @@ func TestReadPresets_ofAllEditors(t *testing.T) {
 		"BOM": "\ufeff" + text, "CR": strings.ReplaceAll(text, "\n", "\r"), "UTF-16": "\xff\xfe" + string(wide),
 		"CR LF": strings.ReplaceAll(text, "\n", "\r\n"),
 	} {
-		p, err := ReadPresets(strings.NewReader(in))
+		p, err := readPresets(strings.NewReader(in))
 		if err != nil || p.Count() != 1 {
 			t.Errorf("%s: %v", what, err)
 			continue
@@ -88,7 +94,7 @@ func TestReadPresets_refusesOtherFiles(t *testing.T) {
 		"a.test\tTRUE\t/\tFALSE\tsoon\tn\tv", "a.test\tTRUE\t/\tFALSE\t0\tn\tv;x", "a.test\tTRUE\t/\tFALSE\t0\tn=m\tv",
 		"a.test\tTRUE\t/\tFALSE\t0\tn\t" + strings.Repeat("x", siteBytes), "{}",
 	} {
-		if _, err := ReadPresets(strings.NewReader("# head\n" + text + "\n")); err == nil ||
+		if _, err := readPresets(strings.NewReader("# head\n" + text + "\n")); err == nil ||
 			!strings.Contains(err.Error(), "line 2: ") {
 			t.Errorf("%.60q: %v", text, err)
 		}
@@ -99,7 +105,7 @@ func TestReadPresets_refusesOtherFiles(t *testing.T) {
 func FuzzReadPresets(f *testing.F) {
 	f.Add("a.test\tTRUE\t/\tFALSE\t0\tn\tv")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := ReadPresets(strings.NewReader(text))
+		p, err := readPresets(strings.NewReader(text))
 		if err != nil {
 			return
 		}

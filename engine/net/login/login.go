@@ -14,7 +14,7 @@ import (
 
 // Logins are names and passwords by host. The zero value has none. Safe for concurrent use.
 type Logins struct {
-	hosts map[string][]byte // lines of a request's head, by host in normal form; they do not change after Read
+	hosts map[string][]byte // lines of a request's head, by host in normal form; they do not change after Add
 	count int               // of entries
 
 	mu    sync.RWMutex
@@ -24,15 +24,10 @@ type Logins struct {
 // hostsMax is how many hosts a file may name.
 const hostsMax = 100_000
 
-// Read reads a file in the form of netrc: words "machine HOST login NAME password PASSWORD". A site, such as
-// http://example.org:8080, may stand in place of HOST. Lines that begin with # are comments. A default entry is a
-// fault, since it would send a password to every host. Errors name the line.
-func Read(r io.Reader) (*Logins, error) {
-	l := new(Logins)
-	return l, l.Add(r)
-}
-
-// Add reads the entries of a further file, before the first use. If two files name a host, the later one decides.
+// Add reads a file in the form of netrc, before the first use: words "machine HOST login NAME password PASSWORD". A
+// site, such as http://example.org:8080, may stand in place of HOST. Lines that begin with # are comments. A default
+// entry is a fault, since it would send a password to every host. Errors name the line. If two files name a host, the
+// later one decides.
 func (l *Logins) Add(r io.Reader) error {
 	if l.hosts == nil {
 		l.hosts, l.sites = make(map[string][]byte), make(map[string][]byte)

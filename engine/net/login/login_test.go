@@ -2,9 +2,15 @@ package login
 
 import (
 	"encoding/base64"
+	"io"
 	"strings"
 	"testing"
 )
+
+func read(r io.Reader) (*Logins, error) {
+	l := new(Logins)
+	return l, l.Add(r)
+}
 
 // passwordFor is the name and password that a site gets; empty for none.
 func passwordFor(t *testing.T, l *Logins, site string) string {
@@ -23,7 +29,7 @@ func passwordFor(t *testing.T, l *Logins, site string) string {
 
 // A password goes to its host over HTTPS, to the sites of its seeds, and to no other port, scheme or host.
 func TestRead_passwordsGoToTheirSites(t *testing.T) {
-	l, err := Read(strings.NewReader("machine Private.Example.org login me password s3cret\n" +
+	l, err := read(strings.NewReader("machine Private.Example.org login me password s3cret\n" +
 		"machine 192.0.2.1\n  login you\n  password \"x\n  account none\n" +
 		"machine http://intranet:8080 login we password y\n"))
 	if err != nil || l.Count() != 3 {
@@ -57,7 +63,7 @@ func TestRead_refusesWhatIsNotNetrc(t *testing.T) {
 		"machine a.test:8080 login me password s3cret", "machine ftp://a.test login me password s3cret",
 		"machine http://a.test/b login me password s3cret",
 	} {
-		if l, err := Read(strings.NewReader(text)); err == nil || strings.Contains(err.Error(), "s3cret") {
+		if l, err := read(strings.NewReader(text)); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: %v, %v", text, l, err)
 		}
 	}
@@ -74,13 +80,13 @@ func TestRead_ofAllEditors(t *testing.T) {
 		"LF": text, "BOM, CR LF": "\ufeff" + strings.ReplaceAll(text, "\n", "\r\n"), "UTF-16": string(wide),
 		"CR": strings.ReplaceAll(text, "\n", "\r"),
 	} {
-		l, err := Read(strings.NewReader(in))
+		l, err := read(strings.NewReader(in))
 		if err != nil || l.Count() != 1 || passwordFor(t, l, "https://a.test") != "me:p#1 (trusted)" {
 			t.Errorf("%s: %v, %v", what, l, err)
 		}
 	}
 	for _, wrong := range []string{"login me\nsecret", "login me password x\nmachine", "password x\n\nmachine b.test"} {
-		_, err := Read(strings.NewReader("\nmachine a.test " + wrong))
+		_, err := read(strings.NewReader("\nmachine a.test " + wrong))
 		if err == nil || !strings.HasPrefix(err.Error(), "line ") {
 			t.Errorf("%q: %v", wrong, err)
 		}
@@ -92,7 +98,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("machine a.test login me password x")
 	f.Add("machine \x00 login")
 	f.Fuzz(func(t *testing.T, text string) {
-		l, err := Read(strings.NewReader(text))
+		l, err := read(strings.NewReader(text))
 		if err != nil {
 			return
 		}

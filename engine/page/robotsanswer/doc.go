@@ -4,4 +4,5 @@
 //
 //	Of        fetch.Page -> Facts -> Decide -> Verdict, Fault, body
 //	Decide    the one function that decides, from the facts of an exchange
+//	Chains    in an archive: which answers are those of redirected files
 package robotsanswer
