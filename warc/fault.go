@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strings"
+
+	"orbweaver/warc/cdxj"
 )
 
 // The kinds of faults of a file, besides those of package member. A *Fault wraps one of them.
@@ -32,6 +35,12 @@ type Fault struct {
 	Offset int64
 	// What describes it.
 	What string
+}
+
+// LineFault returns the fault of a line of an index that is left out. err wraps cdxj.ErrLine.
+func LineFault(index string, offset int64, err error) *Fault {
+	what := strings.TrimPrefix(err.Error(), cdxj.ErrLine.Error()+": ")
+	return &Fault{Kind: cdxj.ErrLine, File: index, Offset: offset, What: what + "; it is left out"}
 }
 
 // Error returns file, offset, kind and description in one line.

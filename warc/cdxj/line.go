@@ -1,7 +1,6 @@
 package cdxj
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -12,9 +11,6 @@ import (
 
 // ErrLine is returned for a line that is damaged.
 var ErrLine = errors.New("bad field")
-
-// lineMax is the length in bytes of the longest line that is read.
-const lineMax = 256 << 10
 
 // Line is the decoded line of an index.
 type Line struct {
@@ -147,38 +143,36 @@ func (l *Line) json(b []byte) error {
 }
 
 // ScanLines calls f with each line of an index, including its end, and its decoded form. f borrows both. damage is
-// not nil for a line that is damaged, too long or without an end, and wraps ErrLine; a line that is too long is passed
-// in parts. Lines that begin with ! are left out: headers of others. So is the first line of a CDX file, which names
-// its columns. damage says the number of the line. An error of f or of reading ends the scan and is returned.
+// not nil for a line that is damaged, too long or without an end, and wraps ErrLine; line is nil if it is too long.
+// Lines that begin with ! are left out: headers of others. So is the first line of a CDX file, which names its columns.
+// damage says the number of the line. An error of f or of reading ends the scan and is returned.
 func ScanLines(r io.Reader, f func(line []byte, said *Line, damage error) error) error {
-	in := bufio.NewReaderSize(r, lineMax)
+	in := ReadLines(r, LineMax)
 	var said Line // one for all lines, since f makes it escape
 	var cdx columns
-	at := int64(0)
-	for number := 1; ; number++ {
-		line, err := in.ReadSlice('\n')
-		begin := at
-		at += int64(len(line))
-		if err == io.EOF && len(line) == 0 { //nolint:errorlint // bufio returns it unwrapped
+	for {
+		line, err := in.Next()
+		said = Line{}
+		switch isWhole := bytes.HasSuffix(line, []byte{'\n'}); {
+		case err == io.EOF: //nolint:errorlint // Next returns it unwrapped
 			return nil
-		}
-		if err == nil && line[0] == '!' { // !meta and !hdr of others
-			continue
-		}
-		if c, ok := readColumns(line); ok && err == nil {
-			cdx = c
-			continue
-		}
-		if said = (Line{}); err == nil {
-			if said, err = parseLine(line, cdx); err != nil {
-				err = fmt.Errorf("line %d: %w", number, err)
-			}
-		} else if err == io.EOF || errors.Is(err, bufio.ErrBufferFull) { //nolint:errorlint // as above
-			err = fmt.Errorf("line %d: %w: index line %.100q has no end", number, ErrLine, line)
-		} else {
+		case errors.Is(err, ErrLine):
+		case err != nil:
 			return err
+		case !isWhole:
+			err = fmt.Errorf("line %d: %w: index line %.100q has no end", in.Number, ErrLine, line)
+		case line[0] == '!': // !meta and !hdr of others
+			continue
+		default:
+			if c, ok := readColumns(line); ok {
+				cdx = c
+				continue
+			}
+			if said, err = parseLine(line, cdx); err != nil {
+				err = fmt.Errorf("line %d: %w", in.Number, err)
+			}
 		}
-		said.At = begin
+		said.At = in.At
 		if err := f(line, &said, err); err != nil {
 			return err
 		}

@@ -49,10 +49,10 @@ func TestParseLine(t *testing.T) {
 
 func TestScanLinesPassesDamagedLines(t *testing.T) {
 	good := `com,a)/ 20260101000000 {"url":"http://a.com/","offset":"7","filename":"x"}` + "\n"
-	long := strings.Repeat("x", lineMax) + "\n"
+	long := strings.Repeat("x", LineMax) + "\n"
 	scan := func(text string) (got string) {
 		t.Helper()
-		passed := 0
+		passed := strings.Count(text, long) * len(long)
 		err := ScanLines(strings.NewReader(text), func(line []byte, said *Line, damage error) error {
 			passed += len(line)
 			switch {
@@ -76,7 +76,10 @@ func TestScanLinesPassesDamagedLines(t *testing.T) {
 		{good + "no line\n" + good, "+-+"},
 		{good + "\n" + good, "+-+"},
 		{good + good[:len(good)-1], "+-"},
-		{good + long + good, "+--+"},
+		{good + long + good, "+-+"},
+		{good + long[1:] + good, "+-+"},
+		{good + long[:len(long)-1], "+-"},
+		{long[:100] + "\n" + good + long + long, "-+--"},
 	} {
 		if got := scan(c.text); got != c.want {
 			t.Errorf("%.200q: %s, want %s", c.text, got, c.want)

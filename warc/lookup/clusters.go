@@ -14,11 +14,11 @@ import (
 
 // clusters opens the clusters of the directories. They stand for the closed files beside them that have no index of
 // their own: covered has their names.
-func (o *Options) clusters(
+func (f *Files) clusters(
 	files []archiveFile, want Range,
 ) (covered map[string]bool, sources []extsort.Source, err error) {
-	for _, dir := range o.Dirs {
-		if _, err := o.FS.Size(path.Join(dir, zipnum.IndexName)); err != nil {
+	for _, dir := range f.o.Dirs {
+		if _, err := f.o.FS.Size(path.Join(dir, zipnum.IndexName)); err != nil {
 			continue
 		}
 		here := map[string]bool{}
@@ -26,14 +26,14 @@ func (o *Options) clusters(
 			if file.open || path.Dir(file.path) != path.Clean(dir) {
 				continue
 			}
-			if _, err := o.FS.Size(warc.IndexName(file.path)); errors.Is(err, fs.ErrNotExist) {
+			if _, err := f.o.FS.Size(warc.IndexName(file.path)); errors.Is(err, fs.ErrNotExist) {
 				here[file.name] = true
 			}
 		}
 		if len(here) == 0 {
 			continue
 		}
-		c, err := openCluster(o.FS, dir, want, here)
+		c, err := openCluster(f.o.FS, dir, want, here, f.tellOnce)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -56,8 +56,12 @@ type clusterCursor struct {
 	files map[string]bool
 }
 
-func openCluster(fsys vfs.FS, dir string, want Range, files map[string]bool) (*clusterCursor, error) {
-	in, err := zipnum.Open(fsys, dir, want.From, want.To)
+func openCluster(
+	fsys vfs.FS, dir string, want Range, files map[string]bool, onFault func(*warc.Fault),
+) (*clusterCursor, error) {
+	in, err := zipnum.Open(fsys, dir, want.From, want.To, func(file string, at int64, what string) {
+		onFault(&warc.Fault{Kind: zipnum.ErrCluster, File: file, Offset: at, What: what})
+	})
 	if err != nil {
 		return nil, err
 	}

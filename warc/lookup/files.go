@@ -24,8 +24,8 @@ type Options struct {
 
 	// Writing are the lines of files that a Writer in this process has open; nil for none.
 	Writing Writing
-	// OnFault is told of damage in files that are read for want of an index, and of indexes of WACZ files that are not
-	// used. It must be safe for concurrent use. Default: none.
+	// OnFault is told of damage in files that are read for want of an index, of lines of indexes that are left out, and
+	// of indexes of WACZ files that are not used. It must be safe for concurrent use. Default: none.
 	OnFault func(*warc.Fault)
 }
 
@@ -44,11 +44,11 @@ type Files struct {
 	o       Options
 	hasDone bool // a file without its final name belongs to the Writer
 
-	mu      sync.Mutex // guards the following, also while a file is read
-	scanned map[string]*scanned
-	kept    int             // memory of their lines, in bytes
-	unread  map[string]bool // files that cannot be opened, by path
-	scratch *extsort.Scratch
+	mu         sync.Mutex // guards the following, also while a file is read
+	scanned    map[string]*scanned
+	kept       int             // memory of their lines, in bytes
+	toldFaults map[string]bool // faults that tellOnce has reported
+	scratch    *extsort.Scratch
 
 	words struct { // dictionaries of closed files, by path
 		sync.Mutex
@@ -60,7 +60,7 @@ type Files struct {
 // it.
 func NewFiles(o Options) *Files {
 	f := &Files{o: o, hasDone: o.Writing != nil, scanned: make(map[string]*scanned), scratch: extsort.NewScratch()}
-	f.unread, f.words.of = make(map[string]bool), make(map[string][]byte)
+	f.toldFaults, f.words.of = make(map[string]bool), make(map[string][]byte)
 	if o.OnFault == nil {
 		f.o.OnFault = func(*warc.Fault) {}
 	}
@@ -184,7 +184,7 @@ func (f *Files) open(ctx context.Context, want Range) (*extsort.Merge, error) {
 		return nil, fmt.Errorf("lookup: %w", err)
 	}
 	chunk := min(max(chunksMost/max(len(files), 1), chunkLeast), chunkMost)
-	covered, clusters, err := f.o.clusters(files, want)
+	covered, clusters, err := f.clusters(files, want)
 	if err != nil {
 		return nil, fmt.Errorf("lookup: %w", err)
 	}
@@ -197,7 +197,7 @@ func (f *Files) open(ctx context.Context, want Range) (*extsort.Merge, error) {
 			continue
 		}
 		c, err := f.cursor(file, want, chunk)
-		if f.leaveOut(file, err) {
+		if f.leaveOut(err) {
 			continue
 		}
 		if err != nil {
@@ -212,32 +212,43 @@ func (f *Files) open(ctx context.Context, want Range) (*extsort.Merge, error) {
 
 // leaveOut reports whether an error is that of a file that cannot be opened, and reports the file once. With a Writer
 // here, such an error ends the query: the file may be there the next time.
-func (f *Files) leaveOut(file archiveFile, err error) bool {
+func (f *Files) leaveOut(err error) bool {
 	var fault *warc.Fault
 	if f.hasDone || !errors.Is(err, warc.ErrUnread) || !errors.As(err, &fault) {
 		return false
 	}
+	f.tellOnce(fault)
+	return true
+}
+
+// toldMost is how many faults are reported.
+const toldMost = 10_000
+
+// tellOnce reports a fault that each query meets.
+func (f *Files) tellOnce(fault *warc.Fault) {
+	text := fault.Error()
 	f.mu.Lock()
-	isKnown := f.unread[file.path]
-	f.unread[file.path] = true
+	isKnown := f.toldFaults[text] || len(f.toldFaults) >= toldMost
+	if !isKnown {
+		f.toldFaults[text] = true
+	}
 	f.mu.Unlock()
 	if !isKnown {
 		f.o.OnFault(fault)
 	}
-	return true
 }
 
 // cursor reads the index of a file, or the file itself if it has none.
 func (f *Files) cursor(file archiveFile, want Range, chunk int) (extsort.Source, error) {
 	if !file.open {
-		c, err := openCursor(f.o.FS, warc.IndexName(file.path), want, chunk)
+		c, err := openCursor(f.o.FS, warc.IndexName(file.path), want, chunk, f.tellOnce)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return c, err
 		}
 	}
 	lines, err := f.linesOf(file, want)
 	if errors.Is(err, fs.ErrNotExist) && file.open { // it was finished meanwhile
-		return openCursor(f.o.FS, warc.IndexName(file.path), want, chunk)
+		return openCursor(f.o.FS, warc.IndexName(file.path), want, chunk, f.tellOnce)
 	}
 	if err != nil {
 		return nil, err

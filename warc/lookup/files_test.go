@@ -16,6 +16,7 @@ import (
 	"orbweaver/internal/vfs/faultfs"
 	"orbweaver/internal/vfs/vfstest"
 	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
 )
 
 // Whatever file has the lines, and whatever its form, a scan gives those of a range, sorted: closed files with an index
@@ -118,7 +119,7 @@ func TestFirstLine_findsEachLine(t *testing.T) {
 	vfstest.WriteAll(t, fsys, "x/i.cdxj", []byte(strings.Join(lines, "\n")+"\n"))
 	for _, chunk := range []int{chunkLeast, chunkMost} {
 		for i, line := range lines {
-			c, err := openCursor(fsys, "x/i.cdxj", Range{[]byte(line), []byte{0xff}}, chunk)
+			c, err := openCursor(fsys, "x/i.cdxj", Range{[]byte(line), []byte{0xff}}, chunk, func(f *warc.Fault) { t.Error(f) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,9 +133,38 @@ func TestFirstLine_findsEachLine(t *testing.T) {
 			}
 		}
 	}
-	vfstest.WriteAll(t, fsys, "x/i.cdxj", bytes.Repeat([]byte("x"), 3*lineMost))
-	if _, err := openCursor(fsys, "x/i.cdxj", everything(), chunkMost); err == nil {
-		t.Error("a line without an end is no error")
+}
+
+// A line that is too long is reported with its place, and all others are found.
+func TestScan_leavesOutLinesThatAreTooLong(t *testing.T) {
+	var lines []string
+	for i := range 2000 {
+		lines = append(lines, fmt.Sprintf(`test,h%04d)/ 20260101000000 {"url":"http://h%04d.test/","offset":"7"}`, i, i))
+	}
+	long := lines[1000] + strings.Repeat(" ", 3*cdxj.LineMax)
+	text := strings.Join(slices.Insert(slices.Clone(lines), 1000, long), "\n") + "\n"
+	fsys := vfstest.WithDir(t, "w")
+	vfstest.WriteAll(t, fsys, "w/i.cdxj", []byte(text))
+	vfstest.WriteAll(t, fsys, "w/i.warc", []byte("WARC/1.1\r\n"))
+	for _, part := range [][2]int{{0, 2000}, {990, 1010}, {1100, 1200}, {10, 20}} {
+		var faults []*warc.Fault
+		files := NewFiles(Options{FS: fsys, Dirs: []string{"w"}, OnFault: func(f *warc.Fault) { faults = append(faults, f) }})
+		for range 2 { // it is reported once
+			var got []string
+			want := Range{[]byte(fmt.Sprintf("test,h%04d", part[0])), []byte(fmt.Sprintf("test,h%04d", part[1]))}
+			err := files.Scan(t.Context(), want, func(line []byte) error {
+				got = append(got, string(line))
+				return nil
+			})
+			if err != nil || !slices.Equal(got, lines[part[0]:part[1]]) {
+				t.Fatalf("%v: %d lines, %v", part, len(got), err)
+			}
+		}
+		at := int64(strings.Index(text, long))
+		isIn := part[0] <= 1000 && part[1] > 1000
+		if isIn && (len(faults) != 1 || faults[0].Offset != at || faults[0].File != "i.cdxj") {
+			t.Errorf("%v: %v, want one at %d", part, faults, at)
+		}
 	}
 }
 

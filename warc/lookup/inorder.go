@@ -13,7 +13,6 @@ import (
 	"sort"
 
 	"orbweaver/internal/extsort"
-	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/cdxj"
 )
@@ -114,14 +113,14 @@ func (f *Files) eachOfFile(
 		return nil
 	}
 	if !file.open || f.hasDone { // with a Writer here, a file that is not in written was finished meanwhile
-		err := eachOfIndex(ctx, f.o.FS, warc.IndexName(file.final), part, each)
+		err := f.eachOfIndex(ctx, warc.IndexName(file.final), part, each)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	all := Range{nil, []byte{0xff}}
 	lines, err := f.linesOf(file.archiveFile, all)
-	if f.leaveOut(file.archiveFile, err) {
+	if f.leaveOut(err) {
 		return nil
 	}
 	if err != nil {
@@ -157,10 +156,10 @@ func eachOfLines(
 
 // eachOfIndex calls do with the lines of an index whose records are in a part of the file, in the order of the records.
 // Damaged lines are left out.
-func eachOfIndex(
-	ctx context.Context, fsys vfs.FS, name string, part span, do func(line []byte, offset int64) error,
+func (f *Files) eachOfIndex(
+	ctx context.Context, name string, part span, do func(line []byte, offset int64) error,
 ) error {
-	file, err := fsys.Open(name)
+	file, err := f.o.FS.Open(name)
 	if err != nil {
 		return err
 	}
@@ -168,7 +167,8 @@ func eachOfIndex(
 	return byOffset(ctx, part, do, func(add func(line []byte, offset int64) error) error {
 		err := cdxj.ScanLines(file, func(line []byte, said *cdxj.Line, damage error) error {
 			if damage != nil {
-				return nil //nolint:nilerr // a damaged line is left out
+				f.tellOnce(warc.LineFault(path.Base(name), said.At, damage))
+				return nil
 			}
 			return add(line[:len(line)-1], said.Offset)
 		})

@@ -5,20 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
 )
 
-const (
-	windowSize = 8 << 10
-	lineMost   = 256 << 10
-)
-
-// errLine says that a sorted file has a line that is too long.
-var errLine = fmt.Errorf("a line is longer than %d bytes", lineMost)
+const windowSize = 8 << 10
 
 // FirstLine searches a sorted file for the first line that is not before from. The line begins at the offset, or within
-// 8 KiB and a line behind it. It reads about as many windows as the size has bits.
+// 8 KiB and a line behind it; earlier if lines that are too long come first. It reads about as many windows as the size
+// has bits.
 func FirstLine(file vfs.File, from []byte) (int64, error) {
 	size, err := file.Size()
 	if err != nil {
@@ -41,7 +39,8 @@ func FirstLine(file vfs.File, from []byte) (int64, error) {
 	return low, nil
 }
 
-// lineAfter returns the first line that begins behind an offset; nil at the end of the file.
+// lineAfter returns the first line that begins behind an offset; nil at the end of the file, and in a line that is too
+// long.
 func lineAfter(file io.ReaderAt, at int64, buf *[]byte) (line []byte, begin int64, err error) {
 	for {
 		n, err := file.ReadAt(*buf, at)
@@ -55,19 +54,17 @@ func lineAfter(file io.ReaderAt, at int64, buf *[]byte) (line []byte, begin int6
 				return rest[:last], at + int64(first) + 1, nil
 			}
 		}
-		if n < len(*buf) {
+		if n < len(*buf) || n >= 2*cdxj.LineMax {
 			return nil, 0, nil
-		}
-		if len(*buf) >= 2*lineMost {
-			return nil, 0, errLine
 		}
 		*buf = make([]byte, 2*len(*buf))
 	}
 }
 
-// EachLine calls f with the lines of a range in one sorted index file. f borrows the line.
+// EachLine calls f with the lines of a range in one sorted index file. f borrows the line. Those that are too long are
+// left out.
 func EachLine(fsys vfs.FS, name string, want Range, f func(line []byte)) error {
-	c, err := openCursor(fsys, name, want, chunkMost)
+	c, err := openCursor(fsys, name, want, chunkMost, func(*warc.Fault) {})
 	for err == nil && c.now != nil {
 		f(c.now)
 		err = c.Next()
@@ -85,16 +82,21 @@ type indexCursor struct {
 	buf   []byte // memory of rest
 	rest  []byte // what was read and not used
 	ended bool   // the file ends behind rest
+	cut   int64  // bytes of a line that were passed over, since it is too long; its rest follows
 	now   []byte
+
+	onFault func(*warc.Fault)
 }
 
-// openCursor finds the first line of the range; nil if there is none.
-func openCursor(fsys vfs.FS, name string, want Range, chunk int) (*indexCursor, error) {
+// openCursor finds the first line of the range; nil if there is none. onFault is told of lines that are too long.
+func openCursor(
+	fsys vfs.FS, name string, want Range, chunk int, onFault func(*warc.Fault),
+) (*indexCursor, error) {
 	file, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	c := &indexCursor{fsys: fsys, name: name, want: want, chunk: chunk}
+	c := &indexCursor{fsys: fsys, name: name, want: want, chunk: chunk, onFault: onFault}
 	if c.at, err = FirstLine(file, want.From); err == nil {
 		c.buf = make([]byte, windowSize)
 		err = c.read(file)
@@ -103,7 +105,7 @@ func openCursor(fsys vfs.FS, name string, want Range, chunk int) (*indexCursor, 
 		err = c.Next()
 	}
 	if err != nil {
-		return nil, indexFault(name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	c.buf = nil // the next piece has the size of a chunk
 	return c, nil
@@ -128,7 +130,12 @@ func (c *indexCursor) Next() error {
 		}
 		line := bytes.TrimSuffix(c.rest[:end], []byte("\r"))
 		c.rest = c.rest[end+1:]
+		length := c.cut + int64(end) + 1
+		c.cut = 0
 		switch {
+		case length > cdxj.LineMax:
+			at := c.at - int64(len(c.rest)) - length
+			c.onFault(warc.LineFault(path.Base(c.name), at, fmt.Errorf("%w: a line of %d bytes", cdxj.ErrLine, length)))
 		case bytes.Compare(line, c.want.From) < 0:
 		case bytes.Compare(line, c.want.To) >= 0:
 			c.rest, c.ended = nil, true
@@ -147,25 +154,18 @@ func (c *indexCursor) refill() error {
 		err = errors.Join(c.read(file), file.Close())
 	}
 	if err != nil {
-		return indexFault(c.name, err)
+		return fmt.Errorf("%s: %w", c.name, err)
 	}
 	return nil
 }
 
-// indexFault names the index in an error, and the remedy if there is one.
-func indexFault(name string, err error) error {
-	if errors.Is(err, errLine) {
-		return fmt.Errorf("%s: %w: write it again with orbweaver warc index --write", name, err)
-	}
-	return fmt.Errorf("%s: %w", name, err)
-}
-
 // read reads one piece behind what is left.
 func (c *indexCursor) read(file io.ReaderAt) error {
-	need := len(c.rest) + c.chunk
-	if len(c.rest) >= lineMost {
-		return errLine
+	if len(c.rest) >= cdxj.LineMax {
+		c.cut += int64(len(c.rest))
+		c.rest = nil
 	}
+	need := len(c.rest) + c.chunk
 	if len(c.buf) < need {
 		c.buf = append(make([]byte, 0, need), c.rest...)[:need]
 	} else {

@@ -15,6 +15,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"orbweaver/warc/cdxj"
 )
 
 // LinesSuffix follows the name of a WARC file in a WACZ: that file has the lines of the WACZ's index about it. It does
@@ -25,7 +27,6 @@ const (
 	// linesMost is how long the indexes of a WACZ, and of those in it, may be, unpacked, in bytes. Longer ones are not
 	// used: the records are read then. They are in memory twice while they are taken over.
 	linesMost = 40 << 20
-	lineMost  = 256 << 10
 	// manifestMost is how much of datapackage.json is read, in bytes.
 	manifestMost = 32 << 20
 )
@@ -142,10 +143,15 @@ func (l *list) readIndex(e *zip.File, digest, prefix string, left *int64) (err e
 			return err
 		}
 	}
-	lines := bufio.NewScanner(text)
-	lines.Buffer(nil, lineMost)
-	for lines.Scan() {
-		line := lines.Bytes()
+	for lines := cdxj.ReadLines(io.LimitReader(text, *left+1), cdxj.LineMax); ; {
+		line, err := lines.Next()
+		if err == io.EOF { //nolint:errorlint // Next returns it unwrapped
+			break
+		}
+		if err != nil {
+			return err
+		}
+		line = bytes.TrimRight(line, "\r\n")
 		if *left -= int64(len(line)) + 1; *left < 0 {
 			return errTooLong
 		}
@@ -153,9 +159,6 @@ func (l *list) readIndex(e *zip.File, digest, prefix string, left *int64) (err e
 		if _, ok := l.files[name]; ok {
 			l.lines.of[name] = append(append(l.lines.of[name], line...), '\n')
 		}
-	}
-	if err := lines.Err(); err != nil {
-		return err
 	}
 	if _, err := io.Copy(io.Discard, tee); err != nil {
 		return err

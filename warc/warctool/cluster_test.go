@@ -31,7 +31,8 @@ func TestWriteCluster(t *testing.T) {
 	if r, err := (&Tool{FS: fsys}).WriteCluster("c", files...); err != nil || r.Lines != len(want) || r.Blocks != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	c, err := zipnum.Open(fsys, "c", []byte("test,a)"), []byte("test,b)/!"))
+	c, err := zipnum.Open(fsys, "c", []byte("test,a)"), []byte("test,b)/!"),
+		func(_ string, _ int64, what string) { t.Error(what) })
 	var got []string
 	for err == nil && c.Line() != nil {
 		got = append(got, string(c.Line()))

@@ -1,10 +1,10 @@
 package warctool
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"time"
@@ -12,35 +12,36 @@ import (
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
 	"orbweaver/warc/lookup"
 )
 
 // indexes are the indexes of WARC files: those beside the files, or made from them.
 type indexes struct {
-	fsys    vfs.FS
-	all     []string // names of the files
-	scratch *extsort.Scratch
-	held    int                       // bytes of memory of short indexes that were made
-	made    map[string]*extsort.Lines // of files without an index
+	fsys       vfs.FS
+	all        []string // names of the files
+	scratch    *extsort.Scratch
+	held       int                       // bytes of memory of short indexes that were made
+	made       map[string]*extsort.Lines // of files without an index
+	reportedTo map[string]int64          // end of the damage that was reported, by index
 
-	onDamage func(*warc.Fault) error // is told of the damage of these
+	onDamage func(*warc.Fault) error // is told of damage, once
 }
 
 // newIndexes returns the indexes of files. The scratch must be closed.
 func newIndexes(fsys vfs.FS, files []string, onDamage func(*warc.Fault) error) *indexes {
 	return &indexes{
-		fsys:     fsys,
-		all:      files,
-		scratch:  extsort.NewScratch(),
-		made:     make(map[string]*extsort.Lines),
-		onDamage: onDamage,
+		fsys:       fsys,
+		all:        files,
+		scratch:    extsort.NewScratch(),
+		made:       make(map[string]*extsort.Lines),
+		reportedTo: make(map[string]int64),
+		onDamage:   onDamage,
 	}
 }
 
-// indexLineMax is the length in bytes of the longest line.
-const indexLineMax = 256 << 10
-
-// each calls f with each line of the index of a file, without its end. f borrows the line.
+// each calls f with each line of the index of a file, without its end. f borrows the line. Lines of CDXJ that are
+// damaged are left out. If the first line is none, the records of the file are read.
 func (x *indexes) each(name string, f func(line []byte) error) error {
 	err := x.eachBeside(name, f)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,19 +58,41 @@ func (x *indexes) each(name string, f func(line []byte) error) error {
 
 // eachBeside is each for a file with an index.
 func (x *indexes) eachBeside(name string, f func(line []byte) error) error {
-	file, err := x.fsys.Open(warc.IndexName(name))
+	index := warc.IndexName(name)
+	file, err := x.fsys.Open(index)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = file.Close() }() // opened for reading
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, indexLineMax)
-	for lines.Scan() {
-		if err := f(lines.Bytes()); err != nil {
+	lines := cdxj.ReadLines(file, cdxj.LineMax)
+	for {
+		line, err := lines.Next()
+		if err != nil && !errors.Is(err, cdxj.ErrLine) {
+			if err == io.EOF { //nolint:errorlint // Next returns it unwrapped
+				return nil
+			}
+			return err
+		}
+		line = bytes.TrimRight(line, "\r\n")
+		switch isCDXJ := bytes.IndexByte(line, '{') > 0 && line[len(line)-1] == '}'; {
+		case bytes.HasPrefix(line, []byte("!")): // a header
+		case isCDXJ:
+			err = f(line)
+		case err == nil && lines.Number == 1: // CDX in place of CDXJ
+			return fs.ErrNotExist
+		case x.reportedTo[index] >= lines.At+1:
+			err = nil
+		default:
+			if err == nil {
+				err = fmt.Errorf("%w: line %d is not of CDXJ: %.100q", cdxj.ErrLine, lines.Number, line)
+			}
+			x.reportedTo[index] = lines.At + 1
+			err = x.onDamage(warc.LineFault(path.Base(index), lines.At, err))
+		}
+		if err != nil {
 			return err
 		}
 	}
-	return lines.Err()
 }
 
 // Indexes that were made stay in memory if they are shorter than heldEach, up to heldMost in all, in bytes: those of

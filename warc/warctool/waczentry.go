@@ -2,10 +2,13 @@ package warctool
 
 import (
 	"archive/zip"
-	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+
+	"orbweaver/warc/cdxj"
 )
 
 // What a file in a WACZ may unpack to, in bytes: waczFree, and waczMost for each packed byte. A line counts lineCost
@@ -49,18 +52,21 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// scanLines calls f for each line, numbered from 1, until f returns false. f borrows the line.
-func scanLines(in io.Reader, f func(n int, line []byte) bool) error {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, waczLineMost)
-	n := 1
-	for ; lines.Scan(); n++ {
-		if !f(n, lines.Bytes()) {
+// scanLines calls f for each line, numbered from 1, until f returns false. f borrows the line. onDamage is told of a
+// line that is too long.
+func scanLines(in io.Reader, f func(n int, line []byte) bool, onDamage func(error)) error {
+	lines := cdxj.ReadLines(in, waczLineMost)
+	for {
+		line, err := lines.Next()
+		switch {
+		case err == io.EOF: //nolint:errorlint // Next returns it unwrapped
+			return nil
+		case errors.Is(err, cdxj.ErrLine):
+			onDamage(err)
+		case err != nil:
+			return fmt.Errorf("line %d: %w", lines.Number, err)
+		case !f(lines.Number, bytes.TrimRight(line, "\r\n")):
 			return nil
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("line %d: %w", n, err)
-	}
-	return nil
 }

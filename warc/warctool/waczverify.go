@@ -144,7 +144,7 @@ func (c *waczCheck) eachLine(name string, f func(n int, line []byte) bool) {
 	err = scanLines(in, func(n int, line []byte) bool {
 		in.room -= lineCost
 		return c.faults-before <= faultsMost && f(n, line)
-	})
+	}, func(err error) { c.faultf("%s: %w", name, err) })
 	if err == nil && c.faults-before > faultsMost {
 		err = errFaults
 	}
@@ -456,7 +456,7 @@ func (c *waczCheck) checkBlock(packed []byte, offset int64, key, last string) st
 			page, _ := parsePage(text)
 			c.checkPlace("indexes/index.cdx.gz", line, &page.Line)
 			return true
-		})
+		}, func(err error) { c.faultf("indexes/index.cdx.gz: block at %d: %w", offset, err) })
 	}
 	if err != nil {
 		c.faultf("indexes/index.cdx.gz: block at %d: %w", offset, err)

@@ -1,7 +1,6 @@
 package zipnum
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"errors"
@@ -14,16 +13,17 @@ import (
 	"strings"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/cdxj"
 )
 
 // Limits of what is read, in bytes: other programs make clusters, too.
 const (
-	lineMost     = 256 << 10 // of cluster.idx, and of a line of a block
-	blockMost    = 16 << 20  // of a block, packed: 3,000 lines have some 200 KB
-	unpackedFree = 16 << 20  // of a block, and unpackedMost for each packed byte
+	blockMost    = 16 << 20 // of a block, packed: 3,000 lines have some 200 KB
+	unpackedFree = 16 << 20 // of a block, and unpackedMost for each packed byte
 	unpackedMost = 64
 	batchMost    = 4096 // blocks in memory
 	partsMost    = 64 << 10
+	damageMost   = 1000
 )
 
 // ErrCluster is returned for a damaged cluster.
@@ -40,23 +40,37 @@ type Cursor struct {
 	fsys     vfs.FS
 	dir      string
 	from, to []byte
+	onDamage func(file string, at int64, what string)
+	damaged  int
 	blocks   []block          // that are not read yet
 	at       int64            // offset in cluster.idx of what follows blocks; -1 if nothing of the range does
 	ends     map[string]int64 // of the last block of each part: blocks do not share bytes
-	place    string           // of the present block
-	lines    *bufio.Scanner   // of the present block
+	present  block
+	lines    *cdxj.LineReader // of the present block
 	now      []byte
 }
 
 // Open finds the lines from <= line < to of the cluster in dir. The error wraps fs.ErrNotExist if there is none.
-func Open(fsys vfs.FS, dir string, from, to []byte) (*Cursor, error) {
-	c := &Cursor{
-		fsys: fsys, dir: dir, from: from, to: to, ends: map[string]int64{}, lines: bufio.NewScanner(strings.NewReader("")),
-	}
+// onDamage is told of what is damaged and left out: a line of cluster.idx, a block, the rest of a block, or a line in
+// it. file and at are its place.
+func Open(
+	fsys vfs.FS, dir string, from, to []byte, onDamage func(file string, at int64, what string),
+) (*Cursor, error) {
+	c := &Cursor{fsys: fsys, dir: dir, from: from, to: to, ends: map[string]int64{}, onDamage: onDamage}
 	if err := c.readIndex(); err != nil {
 		return nil, err
 	}
 	return c, c.Next()
+}
+
+// damage reports damage. It returns an error if there is too much.
+func (c *Cursor) damage(file string, at int64, err error) error {
+	if c.damaged++; c.damaged > damageMost {
+		return fmt.Errorf("%s at %d: %w: more than %d faults", path.Join(c.dir, file), at, ErrCluster, damageMost)
+	}
+	what := strings.TrimPrefix(err.Error(), ErrCluster.Error()+": ")
+	c.onDamage(file, at, what+"; it is left out")
+	return nil
 }
 
 // readIndex reads a batch of blocks from cluster.idx. Of those before the range it keeps the last alone.
@@ -66,36 +80,36 @@ func (c *Cursor) readIndex() (err error) {
 		return fmt.Errorf("zipnum: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	lines := bufio.NewScanner(io.NewSectionReader(f, c.at, math.MaxInt64-c.at))
-	lines.Buffer(nil, lineMost)
-	at := c.at
-	lines.Split(func(b []byte, atEnd bool) (int, []byte, error) {
-		n, line, err := bufio.ScanLines(b, atEnd)
-		at += int64(n)
-		return n, line, err
-	})
+	start := c.at
+	lines := cdxj.ReadLines(io.NewSectionReader(f, start, math.MaxInt64-start), cdxj.LineMax)
 	for len(c.blocks) < batchMost {
-		begin := at
-		if !lines.Scan() {
+		line, err := lines.Next()
+		if err == io.EOF { //nolint:errorlint // Next returns it unwrapped
 			c.at = -1
-			break
+			return nil
 		}
-		b, ok := parseBlock(lines.Bytes())
+		if err != nil && !errors.Is(err, cdxj.ErrLine) {
+			return fmt.Errorf("zipnum: %s at %d: %w", IndexName, start+lines.At, err)
+		}
+		b, ok := parseBlock(bytes.TrimRight(line, "\r\n"))
 		if !ok {
-			return fmt.Errorf("%w: the line at %d of %s", ErrCluster, begin, IndexName)
+			if err == nil {
+				err = fmt.Errorf("line %.100q", line)
+			}
+			if err := c.damage(IndexName, start+lines.At, err); err != nil {
+				return err
+			}
+			continue
 		}
 		if b.key >= string(c.to) {
 			c.at = -1
-			break
+			return nil
 		}
 		if b.key < string(c.from) { // the first line of the range can only be in the last of these
 			c.blocks = c.blocks[:0]
 		}
 		c.blocks = append(c.blocks, b)
-		c.at = at
-	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("zipnum: %s at %d: %w", IndexName, at, err)
+		c.at = start + lines.End
 	}
 	return nil
 }
@@ -121,22 +135,27 @@ func (c *Cursor) Line() []byte { return c.now }
 // Next goes to the next line.
 func (c *Cursor) Next() error {
 	for {
-		for c.lines.Scan() {
-			line := c.lines.Bytes()
-			if bytes.Compare(line, c.to) >= 0 {
-				c.now, c.blocks, c.at = nil, nil, -1
-				c.lines = bufio.NewScanner(strings.NewReader(""))
-				return nil
+		for c.lines != nil {
+			line, err := c.lines.Next()
+			if err != nil && err != io.EOF { //nolint:errorlint // Next returns it unwrapped
+				if err := c.damage(c.present.part, c.present.offset, err); err != nil {
+					return err
+				}
 			}
-			if bytes.Compare(line, c.from) >= 0 {
+			line = bytes.TrimRight(line, "\r\n")
+			switch {
+			case errors.Is(err, cdxj.ErrLine):
+			case err != nil:
+				c.lines = nil
+			case bytes.Compare(line, c.to) >= 0:
+				c.now, c.blocks, c.at, c.lines = nil, nil, -1, nil
+				return nil
+			case bytes.Compare(line, c.from) >= 0:
 				c.now = line
 				return nil
 			}
 		}
 		c.now = nil
-		if err := c.lines.Err(); err != nil {
-			return fmt.Errorf("%s: %w: %w", c.place, ErrCluster, err)
-		}
 		if len(c.blocks) == 0 && c.at >= 0 {
 			if err := c.readIndex(); err != nil {
 				return err
@@ -145,35 +164,37 @@ func (c *Cursor) Next() error {
 		if len(c.blocks) == 0 {
 			return nil
 		}
-		b := c.blocks[0]
+		c.present = c.blocks[0]
 		c.blocks = c.blocks[1:]
-		if err := c.read(&b); err != nil {
-			return fmt.Errorf("%s: %w", c.place, err)
+		err := c.read(&c.present)
+		if errors.Is(err, ErrCluster) {
+			err = c.damage(c.present.part, c.present.offset, err)
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
 
 // read begins to unpack a block.
 func (c *Cursor) read(b *block) (err error) {
-	c.place = fmt.Sprintf("%s at %d", path.Join(c.dir, b.part), b.offset)
 	if end, ok := c.ends[b.part]; b.offset < end || !ok && len(c.ends) >= partsMost {
 		return fmt.Errorf("%w: the block lies over others, or there are more than %d parts", ErrCluster, partsMost)
 	}
 	c.ends[b.part] = b.offset + b.length
 	f, err := c.fsys.Open(path.Join(c.dir, b.part))
 	if err != nil {
-		return err
+		return fmt.Errorf("zipnum: %w", err)
 	}
 	packed, err := io.ReadAll(io.NewSectionReader(f, b.offset, b.length))
 	if err = errors.Join(err, f.Close()); err != nil {
-		return err
+		return fmt.Errorf("%s at %d: %w", path.Join(c.dir, b.part), b.offset, err)
 	}
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCluster, err)
 	}
-	c.lines = bufio.NewScanner(&bounded{z, unpackedFree + unpackedMost*int64(len(packed))})
-	c.lines.Buffer(nil, lineMost)
+	c.lines = cdxj.ReadLines(&bounded{z, unpackedFree + unpackedMost*int64(len(packed))}, cdxj.LineMax)
 	return nil
 }
 

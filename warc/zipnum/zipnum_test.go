@@ -14,6 +14,7 @@ import (
 
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/vfstest"
+	"orbweaver/warc/cdxj"
 )
 
 // manyLines are sorted lines, in which keys repeat over several blocks.
@@ -43,6 +44,11 @@ func writeLines(t *testing.T, fsys vfs.FS, o Options, lines []string) Result {
 	return r
 }
 
+func noDamage(t *testing.T) func(string, int64, string) {
+	t.Helper()
+	return func(file string, at int64, what string) { t.Errorf("%s at %d: %s", file, at, what) }
+}
+
 // Each range of a cluster has the lines that a linear scan finds.
 func TestCursorAgreesWithAScan(t *testing.T) {
 	lines := manyLines(300)
@@ -61,7 +67,7 @@ func TestCursorAgreesWithAScan(t *testing.T) {
 					want = append(want, line)
 				}
 			}
-			c, err := Open(fsys, "c", []byte(from), []byte(to))
+			c, err := Open(fsys, "c", []byte(from), []byte(to), noDamage(t))
 			for err == nil && c.Line() != nil {
 				got = append(got, string(c.Line()))
 				err = c.Next()
@@ -113,7 +119,7 @@ func TestClusterIsWhatOthersRead(t *testing.T) {
 	}
 }
 
-// Lines that are not sorted make no cluster, one that is there stays, and damage is an error.
+// Lines that are not sorted make no cluster, one that is there stays, and damage is reported.
 func TestFaultsOfClusters(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	_, err := Write(fsys, "c", Options{}, func(add func([]byte) error) error {
@@ -139,9 +145,50 @@ func TestFaultsOfClusters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(fsys, "c", nil, []byte("z")); !errors.Is(err, ErrCluster) {
-			t.Errorf("%q: %v", damage, err)
+		faults := 0
+		c, err := Open(fsys, "c", nil, []byte("z"), func(string, int64, string) { faults++ })
+		if err != nil || c.Line() != nil || faults != 1 {
+			t.Errorf("%q: %d faults, %v", damage, faults, err)
 		}
+	}
+}
+
+// What is damaged in a cluster is reported with its place, and all other lines are read: a line of the index, one of a
+// block, and a block.
+func TestCursor_readsWhatIsWhole(t *testing.T) {
+	long := "test,b)/ 2026 {" + strings.Repeat(" ", cdxj.LineMax) + "}\n"
+	var parts []byte
+	var index, where string
+	for i, lines := range []string{
+		"test,a)/ 2026 {}\n" + long + "test,c)/ 2026 {}\n", "test,d)/ 2026 {}\n", "test,e)/ 2026 {}\n",
+	} {
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		_, _ = io.WriteString(z, lines)
+		_ = z.Close() // in memory
+		if i == 1 {
+			clear(packed.Bytes()[10:])
+			where = fmt.Sprintf("cluster.idx 0, cdx-00000.gz 0, cdx-00000.gz %d, ", len(parts))
+		}
+		index += fmt.Sprintf("%s\tcdx-00000.gz\t%d\t%d\t%d\n", lines[:14], len(parts), packed.Len(), i+1)
+		parts = append(parts, packed.Bytes()...)
+	}
+	fsys := vfstest.WithDir(t, "c")
+	vfstest.WriteAll(t, fsys, "c/cluster.idx", []byte(long+index))
+	vfstest.WriteAll(t, fsys, "c/cdx-00000.gz", parts)
+	var got, faults string
+	c, err := Open(fsys, "c", nil, []byte("~"), func(file string, at int64, what string) {
+		faults += fmt.Sprintf("%s %d, ", file, at)
+		if !strings.HasSuffix(what, "left out") {
+			t.Error(what)
+		}
+	})
+	for err == nil && c.Line() != nil {
+		got += string(c.Line()[5])
+		err = c.Next()
+	}
+	if err != nil || got != "ace" || faults != where {
+		t.Errorf("%q, faults at %q, want %q, %v", got, faults, where, err)
 	}
 }
 
@@ -150,7 +197,7 @@ func TestCursor_readsManyBlocks(t *testing.T) {
 	lines := manyLines(2*batchMost + 10)
 	fsys := vfs.NewMem(1)
 	writeLines(t, fsys, Options{BlockLines: 1}, lines)
-	c, err := Open(fsys, "c", []byte(strings.TrimSuffix(lines[5], "\n")), []byte("~"))
+	c, err := Open(fsys, "c", []byte(strings.TrimSuffix(lines[5], "\n")), []byte("~"), noDamage(t))
 	n := 5
 	for ; err == nil && c.Line() != nil; n++ {
 		if string(c.Line())+"\n" != lines[n] {
@@ -185,13 +232,13 @@ func TestCursor_boundsWhatIsUnpacked(t *testing.T) {
 	}
 	var long bytes.Buffer
 	z = gzip.NewWriter(&long)
-	_, _ = z.Write(make([]byte, 4*lineMost))
+	_, _ = z.Write(make([]byte, 4*cdxj.LineMax))
 	_ = z.Close() // in memory
 	for name, files := range map[string][2]string{
 		"a block":       {index(0), bomb.String()},
 		"the same":      {index(make([]int, 1000)...), bomb.String()},
 		"a line":        {fmt.Sprintf("a\tcdx-00000.gz\t0\t%d\t1\n", long.Len()), long.String()},
-		"a long index":  {"a\tcdx-00000.gz\t0\t5\t1" + strings.Repeat("1", lineMost) + "\n", ""},
+		"a long index":  {"a\tcdx-00000.gz\t0\t5\t1" + strings.Repeat("1", cdxj.LineMax) + "\n", ""},
 		"a long block":  {fmt.Sprintf("a\tcdx-00000.gz\t0\t%d\t1\n", blockMost+1), ""},
 		"a path beyond": {"a\t../cdx-00000.gz\t0\t5\t1\n", ""},
 	} {
@@ -203,15 +250,15 @@ func TestCursor_boundsWhatIsUnpacked(t *testing.T) {
 		vfstest.WriteAll(t, fsys, "c/cdx-00000.gz", []byte(files[1]))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		lines := 0
-		c, err := Open(fsys, "c", nil, []byte("~"))
+		lines, faults := 0, 0
+		c, err := Open(fsys, "c", nil, []byte("~"), func(string, int64, string) { faults++ })
 		for ; err == nil && c.Line() != nil; lines++ {
 			err = c.Next()
 		}
 		runtime.ReadMemStats(&after)
-		used, most := after.TotalAlloc-before.TotalAlloc, unpackedFree+unpackedMost*bomb.Len()+lineMost
-		if used > 4<<20 || lines*len(line) > most || err == nil {
-			t.Errorf("%s: %d lines, %d bytes allocated, %v", name, lines, used, err)
+		used, most := after.TotalAlloc-before.TotalAlloc, unpackedFree+unpackedMost*bomb.Len()+cdxj.LineMax
+		if used > 4<<20 || lines*len(line) > most || err != nil || faults == 0 || faults > damageMost {
+			t.Errorf("%s: %d lines, %d faults, %d bytes allocated, %v", name, lines, faults, used, err)
 		}
 	}
 }

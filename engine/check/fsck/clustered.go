@@ -49,7 +49,9 @@ func (c *archiveCheck) readCluster() error {
 		return nil
 	}
 	c.clusters = map[string]clustered{}
-	in, err := zipnum.Open(c.fsys, c.path(layout.ArchiveDir), nil, []byte{0xff})
+	in, err := zipnum.Open(c.fsys, c.path(layout.ArchiveDir), nil, []byte{0xff}, func(file string, at int64, what string) {
+		c.fault(areaIndex, layout.ArchiveDir+"/"+file, "at %d: %v: %s", at, zipnum.ErrCluster, what)
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

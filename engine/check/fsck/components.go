@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"io/fs"
 	"slices"
 
@@ -19,6 +20,7 @@ import (
 	"orbweaver/sieve/fpcache"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
+	"orbweaver/warc/cdxj"
 	"orbweaver/workbench/cold"
 )
 
@@ -254,20 +256,25 @@ func (c *componentCheck) checkSeeds() {
 		return
 	}
 	defer f.Close()
-	in := bufio.NewScanner(f)
-	in.Buffer(nil, urlx.LengthMax+2)
+	in := cdxj.ReadLines(f, cdxj.LineMax)
 	var url []byte
-	n := int64(0)
-	for in.Scan() {
-		n++
-		if url, err = urlx.Normalize(url[:0], in.Bytes()); err != nil || !bytes.Equal(url, in.Bytes()) {
-			c.fault("seeds", layout.SeedsFile, "line %d is no URL in normal form: %.100q", n, in.Bytes())
+	for {
+		line, err := in.Next()
+		line = bytes.TrimRight(line, "\r\n")
+		if err == nil {
+			if url, err = urlx.Normalize(url[:0], line); err != nil || !bytes.Equal(url, line) {
+				c.fault("seeds", layout.SeedsFile, "line %d is no URL in normal form: %.100q", in.Number, line)
+			}
+			continue
+		}
+		if err != io.EOF { //nolint:errorlint // Next returns it unwrapped
+			c.fail("seeds", layout.SeedsFile, err)
+		}
+		if !errors.Is(err, cdxj.ErrLine) {
+			break
 		}
 	}
-	if err := in.Err(); err != nil {
-		c.fail("seeds", layout.SeedsFile, err)
-	}
-	c.checked("seeds", n, "URLs")
+	c.checked("seeds", int64(in.Number)-1, "URLs")
 }
 
 // checkHostRules reads the rules that the operator gave for single hosts, if there are any.

@@ -1,9 +1,9 @@
 package archive
 
 import (
-	"bufio"
 	"crypto/ecdsa"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -18,6 +18,7 @@ import (
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
 	"orbweaver/warc/waczfs"
 	"orbweaver/warc/warctool"
 )
@@ -183,8 +184,13 @@ func keptSeeds(dir string, most int) (seeds []string) {
 		return nil
 	}
 	defer func() { _ = file.Close() }() // opened for reading
-	for lines := bufio.NewScanner(file); len(seeds) < most && lines.Scan(); {
-		seeds = append(seeds, lines.Text())
+	for lines := cdxj.ReadLines(file, cdxj.LineMax); len(seeds) < most; {
+		line, err := lines.Next()
+		if err == nil {
+			seeds = append(seeds, strings.TrimRight(string(line), "\r\n"))
+		} else if !errors.Is(err, cdxj.ErrLine) {
+			break
+		}
 	}
 	return seeds
 }

@@ -15,6 +15,7 @@ import (
 	"orbweaver/internal/cli/console"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/cdxj"
 )
 
 // GraphCommand is the command graph.
@@ -164,6 +165,9 @@ func (s *graphStats) print(w io.Writer) error {
 	return err
 }
 
+// nameMost is the length in bytes of the longest name of a node.
+const nameMost = 1 << 20
+
 // eachVertex calls f with the name of each node, and for domains the number of hosts behind a tab. Without a list of
 // names it calls nothing.
 func eachVertex(fsys vfs.FS, base string, f func(node int, name []byte) error) (err error) {
@@ -183,18 +187,21 @@ func eachVertex(fsys vfs.FS, base string, f func(node int, name []byte) error) (
 	if err != nil {
 		return fmt.Errorf("%s%s: %w", base, suffix, err)
 	}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 1<<20)
-	for node := 0; lines.Scan(); node++ {
-		name := lines.Bytes()
-		if isNumbered {
+	for lines := cdxj.ReadLines(z, nameMost); ; {
+		name, err := lines.Next()
+		if err == io.EOF { //nolint:errorlint // Next returns it unwrapped
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s%s: %w", base, suffix, err)
+		}
+		if name = bytes.TrimRight(name, "\r\n"); isNumbered {
 			_, name, _ = bytes.Cut(name, []byte("\t"))
 		}
-		if err := f(node, name); err != nil {
+		if err := f(lines.Number-1, name); err != nil {
 			return err
 		}
 	}
-	return lines.Err()
 }
 
 type graphRankCmd struct {
