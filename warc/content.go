@@ -3,6 +3,7 @@ package warc
 import (
 	"bytes"
 	"io"
+	"slices"
 
 	"orbweaver/warc/member"
 )
@@ -12,6 +13,7 @@ type content struct {
 	src   member.Reader
 	own   []byte
 	buf   []byte // own, or the content of a member
+	past  []byte // what was before buf, at most pastMost bytes
 	r, w  int    // buf[r:w] was read and not used
 	ended bool   // the current member has no more content
 	inner int64  // number of bytes used of the current member
@@ -23,9 +25,9 @@ type content struct {
 // reset starts with another file and keeps the memory.
 func (c *content) reset(r io.Reader, o *ReaderOptions) {
 	if c.own == nil {
-		c.own = make([]byte, 64<<10)
+		c.own = make([]byte, pastMost)
 	}
-	c.buf = c.own
+	c.buf, c.past = c.own, c.past[:0]
 	c.src.Reset(r, member.ReaderOptions{
 		Base: o.Base, Dictionary: o.Dictionary, Form: o.Form, LengthAt: o.LengthAt, Unbounded: o.Unbounded,
 	})
@@ -45,7 +47,39 @@ func (c *content) fillBlock() error {
 }
 
 // restart forgets what was read of a plain file, which was moved.
-func (c *content) restart() { c.buf, c.r, c.w, c.ended = c.own, 0, 0, false }
+func (c *content) restart() { c.buf, c.past, c.r, c.w, c.ended = c.own, c.past[:0], 0, 0, false }
+
+// pastMost is how many bytes before buf are kept, in any case.
+const pastMost = 64 << 10
+
+// reuse makes room behind the unused bytes, which are few, and keeps those before them.
+func (c *content) reuse() {
+	rest := c.unused()
+	if len(c.buf) == len(c.own) && &c.buf[0] == &c.own[0] {
+		if cap(c.past) < pastMost {
+			c.past = make([]byte, pastMost)
+		}
+		c.own, c.past = c.past[:pastMost], c.own[:c.r]
+	} else {
+		c.past = append(c.past[:0], c.buf[max(0, c.r-pastMost):c.r]...)
+	}
+	c.buf, c.r, c.w = c.own, 0, copy(c.own, rest)
+}
+
+// before returns what is known of the content behind a place, n bytes ago or less, and how many of it were used.
+func (c *content) before(n int64) (text []byte, used int) {
+	used = int(min(n, int64(len(c.past)+c.r)))
+	if used <= c.r {
+		return c.buf[c.r-used : c.w], used
+	}
+	return slices.Concat(c.past[len(c.past)-(used-c.r):], c.buf[:c.w]), used
+}
+
+// goBack goes on at a part of what before has returned. used bytes of it were used.
+func (c *content) goBack(text []byte, used int) {
+	c.buf, c.past, c.r, c.w = text, c.past[:0], 0, len(text)
+	c.inner -= int64(used)
+}
 
 // unused returns the bytes that were read and not used.
 func (c *content) unused() []byte { return c.buf[c.r:c.w] }
@@ -59,11 +93,8 @@ func (c *content) use(n int) {
 // fill reads more content into buf, which must have space. Within a record it continues in the next member. io.EOF
 // means the end of the file, or of the member if within is false.
 func (c *content) fill(within bool) error {
-	if c.r == c.w {
-		c.buf, c.r, c.w = c.own, 0, 0
-	} else if c.w == len(c.buf) {
-		c.w = copy(c.buf, c.buf[c.r:c.w])
-		c.r = 0
+	if c.r == c.w || c.w == len(c.buf) {
+		c.reuse()
 	}
 	for {
 		if c.ended {
@@ -101,7 +132,8 @@ func (c *content) beginRecord() (skipped int, err error) {
 			if err := c.src.Next(); err != nil {
 				return 0, err
 			}
-			c.ended, c.inner = false, 0
+			c.restart()
+			c.inner = 0
 		}
 		for c.r < c.w && (c.buf[c.r] == '\r' || c.buf[c.r] == '\n') {
 			c.use(1)
@@ -153,6 +185,21 @@ func (c *content) findVersionLine() error {
 			return err
 		}
 	}
+}
+
+// findInMember moves to the next record in the rest of a member that holds several. It returns false if there is none,
+// at the end of the member or at damage.
+func (c *content) findInMember() bool {
+	for !c.crossed && c.findVersionLine() == nil {
+		for !c.ended && len(c.unused()) < searchHeader && c.fill(false) == nil {
+		}
+		start := c.unused()
+		if _, ok := soundHeader(bytes.NewReader(start[:min(len(start), searchHeader)])); ok {
+			return true
+		}
+		c.use(1)
+	}
+	return false
 }
 
 // endRecord reads the two empty lines after a block into dst, or as many bytes of them as there are. Then it reads to

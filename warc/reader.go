@@ -55,7 +55,7 @@ func (o ReaderOptions) WithDefaults() ReaderOptions {
 }
 
 // Reader reads records in order from gzip, zstd or plain files, WARC 0.17 to 1.1, of any crawler. It is not safe for
-// concurrent use. Its memory is about 130 KB, the header limit and what package member says, for any file. The zero
+// concurrent use. Its memory is about 200 KB, the header limit and what package member says, for any file. The zero
 // Reader can be used after Reset.
 type Reader struct {
 	o       ReaderOptions
@@ -120,7 +120,11 @@ func (z *Reader) Next() (*RecordRead, error) {
 		src := &z.content.src
 		z.lost = z.lost && !z.content.atRecord
 		if z.lost && !src.Damaged() {
-			src.Suspect(src.Start())
+			if !src.Plain() && z.content.findInMember() {
+				z.lost = false
+			} else {
+				src.Suspect(src.Start())
+			}
 		}
 		guess := z.lost && src.Damaged() // the next member is a guess
 		if z.lost {
@@ -409,8 +413,8 @@ func (z *Reader) endRecord(rec *RecordRead) error {
 	if slop > 0 && len(z.tail) == recordEnd {
 		held = z.complain(z.o.Syntax, ErrFraming, rec.Offset, "%d bytes behind the record in its member", slop)
 	}
-	if len(z.tail) < recordEnd && c.src.Plain() && !c.precedesRecord() {
-		if f := z.swallowed(rec, c.place()-int64(len(z.tail))-rec.ContentLength, false); f != nil {
+	if len(z.tail) < recordEnd && !c.precedesRecord() {
+		if f := z.swallowed(rec, int64(len(z.tail))+rec.ContentLength, false); f != nil {
 			return f
 		}
 	}
@@ -421,7 +425,7 @@ func (z *Reader) endRecord(rec *RecordRead) error {
 		}
 		held = cmp.Or(held, z.complain(z.o.Syntax, kind, rec.Offset,
 			"%q where the record should end with two empty lines", z.tail))
-		z.lost = c.src.Suspect(rec.Offset) || z.lost
+		z.lost = whole && c.src.Suspect(rec.Offset) || z.lost
 	}
 	if !c.src.Plain() && (rec.Shared || c.crossed) {
 		text := "the member holds more than one record"

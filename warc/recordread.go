@@ -143,8 +143,8 @@ func (r *RecordRead) Read(p []byte) (int, error) {
 	if r.remaining > 0 && c.r == c.w {
 		if err := c.fillBlock(); err != nil {
 			fault := err
-			if err == io.EOF && c.src.Plain() {
-				if f := r.z.swallowed(r, c.place()-(r.ContentLength-r.remaining), true); f != nil {
+			if err == io.EOF && !c.atRecord {
+				if f := r.z.swallowed(r, r.ContentLength-r.remaining, true); f != nil {
 					r.err = f
 					return 0, f
 				}

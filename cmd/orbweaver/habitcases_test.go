@@ -123,7 +123,8 @@ func recordHabits() (all []habit) {
 		}, tries: slices.Concat(page("a.warc", "http://a.test/3", "test,a)/3", "words 3."),
 			page("b.warc.gz", "http://a.test/2", "test,a)/2", "words 2."), page("b.warc.gz", "http://a.test/3",
 				"test,a)/3", "words 3."))},
-		habit{row: "a Content-Length that is too small or too large", files: map[string]string{
+		habit{row: "a Content-Length that is no number", test: "../../warc/wronglength_test.go TestReader_oneWrongRecord"},
+		habit{row: "a Content-Length that is too small", files: map[string]string{
 			"a.warc.gz": gzipMembers(record(1), record(2, "Content-Length: 60"), record(3), record(4,
 				"Content-Length: 9000"), record(5)),
 		}, tries: []try{
@@ -246,6 +247,13 @@ func indexHabits() []habit {
 			"a.cdxj": fmt.Sprintf(" CDX N b a m s k r M S V g\ntest,a)/p 20200102030405 http://a.test/p "+
 				"text/html 200 - - - %d 0 a.warc.gz\n", len(file)),
 		}},
+		{row: "a line of an index", files: map[string]string{
+			"a.warc.gz": file, "a.cdxj": strings.Repeat("x", 300_000) + "\n" + fmt.Sprintf(line, "200", fmt.Sprint(len(file))),
+		}, tries: []try{
+			{words: "warc get --dir . http://a.test/p", says: []string{"kept words"}, warns: "a.cdxj at 0: bad field: a line"},
+			{words: "feed .", says: []string{"http://a.test/p"}, code: command.ExitFailed,
+				warns: "a.cdxj at 0: bad field: line 1 has 300001 bytes, more than 262144; it is left out"},
+		}},
 		{row: "answers to POST and other methods", files: map[string]string{
 			"a.warc.gz": exchange("GET", "", "the form", 5) + exchange("POST", "a=1", "answer one", 6) + exchange("POST",
 				"a=2", "answer two", 7),
@@ -263,6 +271,8 @@ func fileHabits() []habit {
 	pages := warcOf("1.0")
 	first, second := gzipMembers(pages[0]), gzipMembers(pages[1])
 	extra := gzipWithExtra(pages[0]) + gzipWithExtra(pages[1])
+	swallowing := foreignRecord("response", "http://a.test/0", foreignPage("Words"), "Content-Length: 400") + pages[0] +
+		pages[1]
 	both := slices.Concat(page("a.warc.gz", "http://a.test/1", "test,a)/1", "Words of page 1"),
 		page("a.warc.gz", "http://a.test/2", "test,a)/2", "Words of page 2"))
 	return []habit{
@@ -289,10 +299,10 @@ func fileHabits() []habit {
 				warns: "a.warc.gz at "},
 			{words: "text a.warc.gz", says: []string{"Words of page 1"}, code: command.ExitFailed},
 		}},
-		{row: "a Content-Length in a plain file", files: map[string]string{
-			"a.warc": foreignRecord("response", "http://a.test/0", foreignPage("Words"), "Content-Length: 400") + pages[0] +
-				pages[1],
+		{row: "a Content-Length that reaches", files: map[string]string{
+			"a.warc": swallowing, "b.warc.gz": gzipMembers(swallowing),
 		}, tries: []try{
+			{words: "warc ls b.warc.gz", says: []string{"http://a.test/1", "http://a.test/2"}, code: command.ExitFailed},
 			{words: "warc get a.warc http://a.test/1", says: []string{"Words of page 1"}},
 			{words: "warc index a.warc", says: []string{"test,a)/1 ", "test,a)/2 ", "!a)/0"}, code: command.ExitFailed,
 				warns: "a.warc at 0: bad syntax: Content-Length 400"},

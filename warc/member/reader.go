@@ -402,15 +402,20 @@ func (z *Reader) Resync() error {
 	}
 }
 
-// Search returns the plain file of z and what it calls the offset 0, to search so many bytes of it again. ok is false
-// if the file cannot be read at any place, or if the budget of rewind is used.
-func Search(z *Reader, cost int64) (file io.ReaderAt, origin int64, ok bool) {
-	file, ok = z.in.r.(io.ReaderAt)
-	if !ok || !z.Plain() || z.seek == nil || z.rewound+cost > rewindFree+z.Offset() {
-		return nil, 0, false
+// GoBack reports whether so many bytes may be searched, and read again: whether they are in the budget of rewind.
+func GoBack(z *Reader, cost int64) bool {
+	if z.rewound+cost > rewindFree+z.Offset() {
+		return false
 	}
 	z.rewound += cost
-	return file, z.origin, true
+	return true
+}
+
+// Search returns the plain file of z and what it calls the offset 0. ok is false if the file cannot be read at any
+// place.
+func Search(z *Reader) (file io.ReaderAt, origin int64, ok bool) {
+	file, ok = z.in.r.(io.ReaderAt)
+	return file, z.origin, ok && z.Plain() && z.seek != nil
 }
 
 // MoveTo goes to a place of a plain file that can seek.
@@ -431,13 +436,12 @@ const rewindFree = 16 << 20
 func (z *Reader) rewind() {
 	back := z.Offset() - z.start - 1
 	cost := back + sourceBuffer
-	if z.seek == nil || back <= 0 || z.rewound+cost > rewindFree+z.Offset() {
+	if z.seek == nil || back <= 0 || !GoBack(z, cost) {
 		return
 	}
 	if _, err := z.seek.Seek(z.origin+z.start+1, io.SeekStart); err != nil {
 		return // then the search continues from here
 	}
-	z.rewound += cost
 	z.in.n = z.start + 1
 	if z.br.Size() > sourceBuffer {
 		z.br = bufio.NewReaderSize(&z.in, sourceBuffer) // another rewind reads again what is in the buffer
