@@ -142,7 +142,9 @@ func (o *opener) wireSchedule() {
 	l.stall = ending.NewStallDetector(d.Workbench, p.live, &d.Journal.Count, q.wakeFeeder)
 	l.stall.IsRefused = o.outages.Way.HasRefusedAll
 	l.failingSites = ending.NewReporter(d.Workbench, l.stall)
-	l.front = schedule.NewFront(d.Workbench, cfg.Workers.Fetchers)
+	l.front = schedule.NewFront(d.Workbench, cfg.Workers.Fetchers, func(now time.Time) int {
+		return q.shares.NewWaiting(now) + q.unresolved.Len()
+	})
 	l.flusher = schedule.NewFlusher(&d.Journal.Count, d.Journal.Disk, d.Sieve, d.Ready, q.wakeDistributor)
 	l.frontier.UrgentAdded = l.flusher.UrgentAdded
 	l.distributor = schedule.NewDistributor(&schedule.Parts{

@@ -96,8 +96,8 @@ func (q *queued) disk() {
 		return c.ctx.Err() == nil
 	})
 	whole := []uint64{sites.DelayedSitesKey}
-	for class := range order.Classes {
-		whole = append(whole, sites.ClassKey(class))
+	for queue := range order.Queues {
+		whole = append(whole, sites.OrderKey(queue))
 	}
 	for _, key := range whole {
 		total += queues.Len(key)

@@ -2,27 +2,28 @@
 // site, and page requisites, which come first, are not its subject.
 //
 //	parse workers   NoteLinks   the links of a page: which registrable domains link to which
-//	Distributor     Class       a ready URL gets a class, and waits in the queue of that class (sites.DiskQueues)
-//	Distributor     Next        the class whose oldest URL is next
+//	Distributor     QueueOf     a ready URL waits on disk in a queue of the order (sites.DiskQueues)
+//	Distributor     Next        the queue whose oldest URL is next, when the front has room (schedule.Front)
 //
-// BreadthFirst has no classes: ready URLs come in the order of their discovery.
+// BreadthFirst has no queues: ready URLs come in the order of their discovery.
 //
-// Ranked gives each registrable domain a share of the crawl in proportion to its weight: 1, and 1 for each other domain
-// that links to it. The n-th URL of a domain with weight w gets class 0 if n <= w, class 1 if n <= 2 w, class 2 if
-// n <= 4 w, and so on. URLs of lower classes are next. This is the budget of STAR, and the doubling of BEAST (Lee,
-// Leonard, Wang and Loguinov, "IRLbot: Scaling to 6 Billion Pages and Beyond", 2008), without moves from queue to
-// queue. So a spam farm, whose pages only its own domain links to, waits until the others are through. No URL is
-// dropped, and no class starves: one URL in 64 comes from a higher class.
+// Ranked has a queue for each registrable domain. Next is the domain that has had the fewest pages for its weight, and
+// of equal ones the one that came first. The weight is the number of other domains that link to it, to the power of
+// 1.25. It counts at once for what is queued already. These are the budgets of STAR (Lee, Leonard, Wang and Loguinov,
+// "IRLbot: Scaling to 6 Billion Pages and Beyond", 2008), without a fixed size. So a spam farm, whose pages only its
+// own domain links to, waits until the others are through. No URL is dropped, and no domain starves: one URL in 64
+// comes from any of them, in turn.
 //
-// Another domain is counted by one bit of 64, so a weight has an error of some 8 % and is 267 at most.
+// Another domain is counted by one bit of 64, so a number of domains has an error of some 8 % and is 266 at most.
 //
 // # Costs
 //
-// BreadthFirst costs one call for each page. The table of Ranked has 2^18 domains of 24 bytes, whatever the size of
-// the crawl. Beyond that a new domain takes the place of the least one of eight: that domain begins again at class
-// 0. A ready URL is written to the queue of its class and read again. A link to another host costs two look-ups of
-// public suffixes.
+// BreadthFirst costs one call for each page. The table of Ranked has 2^18 domains of 32 bytes, whatever the size of
+// the crawl, and each domain with queued URLs costs 4 bytes more, and some 60 in the virtualizer. Beyond that a new
+// domain takes the place of the least one of eight without queued URLs. If all eight have some, it shares the queue of
+// one of them. A ready URL is written to its queue and read again. A link to another host costs two look-ups of public
+// suffixes.
 //
-// Promise O1: what was queued in a class stays there, also over a resume. The table is in the checkpoint; after a kill
+// Promise O1: what was queued stays in its queue, also over a resume. The table is in the checkpoint; after a kill
 // it is that of the last checkpoint.
 package order

@@ -14,18 +14,31 @@ type Options struct {
 	Visit Mode `type:"word" help:"Which URLs come to their hosts first. breadth-first: those that were found first. ranked: those of domains that many other domains link to; a domain that nothing else links to, as a spam farm, comes last. One agent only." oneof:"breadth-first,ranked" default:"breadth-first" placeholder:"ORDER"`
 }
 
-// Classes is the number of classes. The last one has all URLs beyond.
+// Classes is the number of the queues of classes: those below are numbers of classes, and others of domains.
 const Classes = 16
 
-// Policy is an order.
+// Queues is the number of all queues of ready URLs.
+const Queues = Classes + tableSize
+
+// Policy is an order. Ready URLs wait in queues, and each queue is in the order of discovery. Only the Distributor
+// calls methods that name queues.
 type Policy interface {
 	// NoteLinks is told of links from a page to URLs that belong to the crawl, known or new. It borrows both. Safe for
 	// concurrent use.
 	NoteLinks(page []byte, urls [][]byte)
-	// HasClasses reports whether URLs get a class. Otherwise Class and Next are not called.
-	HasClasses() bool
-	// Class returns the class of a ready URL, and counts it. Only the Distributor calls it.
-	Class(url []byte) int
+	// HasQueues reports whether ready URLs wait in queues of the policy. Otherwise QueueOf and Next are not called.
+	HasQueues() bool
+	// Owns reports whether the policy takes URLs from a queue. If an earlier run has left some in another one, these come
+	// first.
+	Owns(queue int) bool
+	// QueueOf returns the queue of a ready URL.
+	QueueOf(url []byte) int
+	// Add notes that a queue has n URLs more.
+	Add(queue int, n uint64)
+	// Next returns the queue whose oldest URL is next; ok is false if there is none.
+	Next() (queue int, ok bool)
+	// Took notes that the oldest URL of a queue was taken.
+	Took(queue int)
 	// State is what a checkpoint keeps; nil for nothing.
 	State() []byte
 }
@@ -44,34 +57,26 @@ type BreadthFirst struct{ state []byte }
 // NoteLinks implements Policy.
 func (BreadthFirst) NoteLinks([]byte, [][]byte) {}
 
-// HasClasses implements Policy.
-func (BreadthFirst) HasClasses() bool { return false }
+// HasQueues implements Policy.
+func (BreadthFirst) HasQueues() bool { return false }
 
-// Class implements Policy.
-func (BreadthFirst) Class([]byte) int { return 0 }
+// Owns implements Policy.
+func (BreadthFirst) Owns(int) bool { return false }
+
+// QueueOf implements Policy.
+func (BreadthFirst) QueueOf([]byte) int { return 0 }
+
+// Add implements Policy.
+func (BreadthFirst) Add(int, uint64) {}
+
+// Next implements Policy.
+func (BreadthFirst) Next() (queue int, ok bool) { return 0, false }
+
+// Took implements Policy.
+func (BreadthFirst) Took(int) {}
 
 // State implements Policy.
 func (b BreadthFirst) State() []byte { return b.state }
 
-// Turn chooses the class whose oldest URL is next. The zero value is ready.
-type Turn struct{ turns uint64 }
-
-// turnOfHigher is how many URLs come from the lowest class that has some, before one comes from the next.
-const turnOfHigher = 64
-
-// Next returns the class to take from, by the number of URLs of each; ok is false if there is none.
-func (t *Turn) Next(counts *[Classes]uint64) (class int, ok bool) {
-	lowest, second := -1, -1
-	for class, n := range counts {
-		if n > 0 && lowest < 0 {
-			lowest = class
-		} else if n > 0 {
-			second = class
-			break
-		}
-	}
-	if t.turns++; t.turns%turnOfHigher == 0 && second >= 0 {
-		return second, true
-	}
-	return lowest, lowest >= 0
-}
+// turnOfAny is how many URLs come in the order of a policy, before one comes from any queue.
+const turnOfAny = 64

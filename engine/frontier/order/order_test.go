@@ -15,54 +15,150 @@ func link(p Policy, to string, from int) {
 	}
 }
 
-// classesOf queues n URLs of a host and returns how many are of each class.
-func classesOf(p Policy, host string, n int) (counts [Classes]int) {
+// queue adds n URLs of a host to their queue, and returns it.
+func queue(p Policy, host string, n int) (queue int) {
 	for i := range n {
-		counts[p.Class(fmt.Appendf(nil, "http://%s/%d", host, i))]++
+		queue = p.QueueOf(fmt.Appendf(nil, "http://%s/%d", host, i))
+		p.Add(queue, 1)
 	}
-	return counts
+	return queue
 }
 
-// Without links from others a domain has one URL in class 0, and twice as many in each further class. All hosts of a
-// domain have one budget, and links within the domain do not count.
-func TestRanked_aDomainWithoutSupportHasLittle(t *testing.T) {
+// take takes n URLs and returns how many are of each queue.
+func take(t *testing.T, p Policy, n int) map[int]int {
+	t.Helper()
+	taken := map[int]int{}
+	for range n {
+		queue, ok := p.Next()
+		if !ok {
+			t.Fatalf("nothing is left after %v", taken)
+		}
+		p.Took(queue)
+		taken[queue]++
+	}
+	return taken
+}
+
+// All hosts of a domain have one queue, and links within the domain do not count.
+func TestRanked_aFarmIsOneDomain(t *testing.T) {
 	p := New(Options{Visit: ModeRanked}, 1, nil)
 	for i := range 50 {
 		p.NoteLinks(fmt.Appendf(nil, "http://h%d.farm.test/", i), [][]byte{fmt.Appendf(nil, "http://h%d.farm.test/", i+1)})
 	}
-	got := classesOf(p, "h0.farm.test", 8)
-	more := classesOf(p, "h1.farm.test", 8)
-	if got[0] != 1 || got[1] != 1 || got[2] != 2 || got[3] != 4 || more[4] != 8 {
-		t.Errorf("%v, %v", got, more)
+	link(p, "other.test", 1)
+	farm, other := queue(p, "h0.farm.test", 100), queue(p, "other.test", 40)
+	if queue(p, "h1.farm.test", 100) != farm || farm == other || !p.Owns(farm) {
+		t.Error("the hosts of a domain have several queues")
+	}
+	if got := take(t, p, 50); got[farm] < 8 || got[farm] > 25 {
+		t.Errorf("%d of 50 pages are of the farm, and %d of another domain", got[farm], got[other])
+	}
+	if got := take(t, p, 190); got[farm]+got[other] != 190 {
+		t.Errorf("%v", got)
+	}
+	if queue, ok := p.Next(); ok {
+		t.Errorf("queue %d is empty, and next", queue)
 	}
 }
 
-// A domain has as many URLs of class 0 as its weight says: 1 and 1 for each domain that links to it, however often it
-// does so.
-func TestRanked_theWeightIsTheNumberOfSupporters(t *testing.T) {
-	for _, n := range []int{1, 3, 10, 30, 100} {
+// A domain has pages in proportion to the number of domains that link to it, to the power of 1.25, however often these
+// do so. It is weighed again at each link and at each page.
+func TestRanked_theShareIsThatOfTheSupporters(t *testing.T) {
+	for _, n := range []int{3, 10, 30, 100} {
 		p := New(Options{Visit: ModeRanked}, 1, nil)
-		link(p, "www.good.test", n)
+		link(p, "one.test", 1)
+		good, one := queue(p, "good.test", 4000), queue(p, "one.test", 4000)
+		link(p, "www.good.test", n) // after its URLs
 		link(p, "good.test", n)
-		got := classesOf(p, "good.test", 300)[0]
-		if off := math.Abs(float64(got-n-1)) / float64(n+1); off > 0.3 {
-			t.Errorf("%d domains link to it, and it has %d URLs of class 0", n, got)
+		got := take(t, p, 3000)
+		ratio, want := float64(got[good])/float64(got[one]), math.Pow(float64(n), 1.25)
+		if most := 128.0; want > most {
+			want = most // one page in 64 comes from any of the two
+		}
+		if ratio < 0.6*want || ratio > 2*want {
+			t.Errorf("%d domains link to it, and it has %.1f times as many pages", n, ratio)
 		}
 	}
 }
 
-// The state of a checkpoint has what was learned. Breadth-first keeps it for a later run.
+// A new link counts at once for what is queued.
+func TestRanked_aLinkCountsAtOnce(t *testing.T) {
+	p := New(Options{Visit: ModeRanked}, 1, nil)
+	last := 0
+	for i := range 40 {
+		last = queue(p, fmt.Sprintf("d%d.test", i), 50)
+	}
+	take(t, p, 400)
+	link(p, "d39.test", 100)
+	if got := take(t, p, 10); got[last] < 9 {
+		t.Errorf("%d of 10 pages are of the domain that has 100 links now", got[last])
+	}
+}
+
+// The domain that came first is first, of those that are alike.
+func TestRanked_isBreadthFirstAmongEquals(t *testing.T) {
+	p := New(Options{Visit: ModeRanked}, 1, nil)
+	var queues []int
+	for i := range 40 {
+		queues = append(queues, queue(p, fmt.Sprintf("d%d.test", i), 2))
+	}
+	for i, want := range queues {
+		if got, ok := p.Next(); got != want || !ok {
+			t.Fatalf("turn %d is that of queue %d, not of %d", i, got, want)
+		}
+		p.Took(want)
+	}
+}
+
+// No domain starves: one URL in 64 comes from any of them.
+func TestRanked_noDomainStarves(t *testing.T) {
+	p := New(Options{Visit: ModeRanked}, 1, nil)
+	last := queue(p, "last.test", 200)
+	take(t, p, 100)
+	for i := range 5 * turnOfAny { // there is always a better one
+		good := fmt.Sprintf("good%d.test", i)
+		link(p, good, 30)
+		queue(p, good, 1)
+		if take(t, p, 1)[last] > 0 {
+			return
+		}
+	}
+	t.Error("it never has a turn")
+}
+
+// A domain that finds no place in the table shares the queue of another one, and no URL is lost.
+func TestRanked_domainsBeyondTheBoundShareQueues(t *testing.T) {
+	p := New(Options{Visit: ModeRanked}, 1, nil)
+	n, queues := tableSize+tableSize/4, map[int]int{}
+	for i := range n {
+		queues[queue(p, fmt.Sprintf("d%d.test", i), 1)]++
+	}
+	for queue, had := range take(t, p, n) {
+		if queues[queue] != had {
+			t.Fatalf("queue %d had %d URLs, and %d were taken", queue, queues[queue], had)
+		}
+	}
+}
+
+// The state of a checkpoint has what was learned. A later run has the same queues and the same turns. Breadth-first
+// keeps the state for such a run.
 func TestRanked_theStateIsWhatWasLearned(t *testing.T) {
 	p := New(Options{Visit: ModeRanked}, 7, nil)
-	link(p, "good.test", 20)
-	classesOf(p, "good.test", 5)
+	for i := range 2000 {
+		link(p, fmt.Sprintf("d%d.test", i), i%7)
+		queue(p, fmt.Sprintf("d%d.test", i), 3)
+	}
+	take(t, p, 1500)
 	state := New(Options{}, 7, p.State()).State()
 	again := New(Options{Visit: ModeRanked}, 7, state)
 	if !bytes.Equal(again.State(), p.State()) || len(state) == 0 {
 		t.Errorf("%d and %d bytes", len(again.State()), len(state))
 	}
-	if a, b := classesOf(p, "good.test", 100), classesOf(again, "good.test", 100); a != b {
-		t.Errorf("%v, %v", a, b)
+	for i := range 2000 {
+		url := fmt.Appendf(nil, "http://d%d.test/", i)
+		if a, b := p.QueueOf(url), again.QueueOf(url); a != b {
+			t.Fatalf("%s has queue %d, then %d", url, a, b)
+		}
 	}
 }
 
@@ -70,33 +166,12 @@ func TestRanked_theStateIsWhatWasLearned(t *testing.T) {
 func TestRanked_theTableKeepsTheGreatest(t *testing.T) {
 	p := New(Options{Visit: ModeRanked}, 1, nil)
 	link(p, "good.test", 30)
-	before := classesOf(p, "good.test", 10)
+	before := p.QueueOf([]byte("http://good.test/"))
 	for i := range 3 * tableSize {
-		p.Class(fmt.Appendf(nil, "http://www.d%d.test/", i))
+		p.QueueOf(fmt.Appendf(nil, "http://www.d%d.test/", i))
 	}
-	if got := classesOf(p, "good.test", 10); got != before {
-		t.Errorf("%v, it had %v", got, before)
-	}
-}
-
-// Turn takes from the lowest class that has some. One in 64 comes from the next, so that no class starves.
-func TestTurn_noClassStarves(t *testing.T) {
-	var turn Turn
-	var took [Classes]int
-	left := [Classes]uint64{2: 1 << 30, 5: 3, 9: 1}
-	for range 640 {
-		class, ok := turn.Next(&left)
-		if !ok {
-			t.Fatal("it finds nothing")
-		}
-		took[class]++
-		left[class]--
-	}
-	if took[5] != 3 || took[9] != 1 || took[2] != 636 {
-		t.Errorf("%v", took)
-	}
-	if _, ok := turn.Next(new([Classes]uint64)); ok {
-		t.Error("it takes from empty queues")
+	if got := p.QueueOf([]byte("http://good.test/")); got != before {
+		t.Errorf("queue %d, it had %d", got, before)
 	}
 }
 
@@ -109,8 +184,9 @@ func TestRanked_readsAnyState(t *testing.T) {
 			state[i] = byte(rng.Uint32())
 		}
 		p := New(Options{Visit: ModeRanked}, 1, state)
-		if class := p.Class([]byte("http://a.test/")); class < 0 || class >= Classes {
-			t.Errorf("class %d", class)
+		if queue := queue(p, "a.test", 3); queue < Classes || queue >= Queues {
+			t.Errorf("queue %d", queue)
 		}
+		take(t, p, 3)
 	}
 }

@@ -15,64 +15,96 @@ import (
 
 // ranked is the policy Ranked of the package page. Safe for concurrent use.
 type ranked struct {
-	seed  uint64 // of the keys, so that names cannot be chosen that displace others
-	mu    sync.Mutex
-	table []domain // sets of setSize
+	seed    uint64                    // of the keys, so that names cannot be chosen that displace others
+	weights [supporterBits + 1]uint32 // by the number of bits of domain.supporters, in units of 1 / weightUnit
+
+	mu       sync.Mutex
+	table    []domain // sets of setSize
+	heap     []int32  // entries of the table that have queued URLs; the first one is next
+	turns    uint64
+	arrivals uint32
 }
 
 // domain is an entry of the table; the zero value is a free place.
 type domain struct {
-	key        uint64 // hash of the name, never 0
+	key        uint64 // hash of the name, without the bits of wayMask; never 0
 	supporters uint64 // a bit for each other domain that links to it
-	queued     uint32 // URLs that got a class
+	pages      uint32 // URLs that have had their turn
+	queued     uint32
+	arrival    uint32 // when the first of the queued URLs came: a number that grows
+	place      int32  // in the heap, if queued > 0
 }
 
 const (
-	tableSize = 1 << 18
-	setSize   = 8
-	// stateEntry is the size of a domain in State: key, supporters and queued, in little endian.
+	tableSize     = 1 << 18
+	setSize       = 8
+	supporterBits = 64
+	weightUnit    = 1 << 10
+	weightPower   = 1.25
+	// leastSupporters is what a domain has that no other links to, such as that of a seed.
+	leastSupporters = 0.5
+	// stateEntry is the size of a domain in State: key, supporters and pages, in little endian. wayMask are the bits of
+	// the key that say which place of its set the domain has there.
 	stateEntry = 20
+	wayMask    = (setSize - 1) << 1
 )
 
 func newRanked(seed uint64, state []byte) *ranked {
 	r := &ranked{seed: seed, table: make([]domain, tableSize)}
+	for n := range r.weights { // the number of domains is estimated from the bits (linear counting)
+		free := max(float64(supporterBits-n), 1)
+		supporters := -supporterBits * math.Log(free/supporterBits)
+		r.weights[n] = uint32(weightUnit * math.Pow(max(supporters, leastSupporters), weightPower))
+	}
 	for ; len(state) >= stateEntry; state = state[stateEntry:] {
-		e := r.entry(binary.LittleEndian.Uint64(state))
-		e.supporters = binary.LittleEndian.Uint64(state[8:])
-		e.queued = binary.LittleEndian.Uint32(state[16:])
+		key := binary.LittleEndian.Uint64(state)
+		r.table[firstOfSet(key)+int(key&wayMask>>1)] = domain{
+			key: key&^wayMask | 1, supporters: binary.LittleEndian.Uint64(state[8:]),
+			pages: binary.LittleEndian.Uint32(state[16:]),
+		}
 	}
 	return r
 }
 
-// weight is 1, and 1 for each other domain that links to it. The number is estimated from the bits (linear counting).
-func (d *domain) weight() float64 {
-	free := 64 - bits.OnesCount64(d.supporters)
-	return 1 - 64*math.Log(max(float64(free), 1)/64)
-}
-
-// size decides which domain leaves a full set: the least one.
-func (d *domain) size() uint64 { return uint64(bits.OnesCount64(d.supporters)) + uint64(d.queued) }
-
-// entry returns the entry of a domain, and makes it if there is none. The caller holds mu, or has the only reference.
-func (r *ranked) entry(key uint64) *domain {
-	from := key % (tableSize / setSize) * setSize
-	set := r.table[from : from+setSize]
-	least := &set[0]
-	for i := range set {
-		e := &set[i]
-		if e.key == key {
-			return e
-		}
-		if e.size() < least.size() {
-			least = e
-		}
-	}
-	*least = domain{key: key}
-	return least
-}
+// firstOfSet is the first place of the set of a key.
+func firstOfSet(key uint64) int { return int(key >> 8 % (tableSize / setSize) * setSize) }
 
 // keyOf returns the key of the registrable domain of a host.
-func (r *ranked) keyOf(host []byte) uint64 { return xxh3.HashSeed(filter.Domain(host), r.seed) | 1 }
+func (r *ranked) keyOf(host []byte) uint64 {
+	return xxh3.HashSeed(filter.Domain(host), r.seed)&^wayMask | 1
+}
+
+// find returns the place of a domain, and makes an entry if there is none. The least domain of the set without queued
+// URLs makes room. ok is false if all of them have some: place is that of one with which the domain shares its queue.
+func (r *ranked) find(key uint64) (place int, ok bool) {
+	from := firstOfSet(key)
+	least := -1
+	for i := from; i < from+setSize; i++ {
+		d := &r.table[i]
+		if d.key == key {
+			return i, true
+		}
+		if d.queued == 0 && (least < 0 || d.size() < r.table[least].size()) {
+			least = i
+		}
+	}
+	if least < 0 {
+		return from + int(key>>5%setSize), false
+	}
+	r.table[least] = domain{key: key}
+	return least, true
+}
+
+// size decides which domain leaves a set.
+func (d *domain) size() uint64 { return uint64(bits.OnesCount64(d.supporters)) + uint64(d.pages) }
+
+// precedes reports whether the next URL of one domain comes before that of another: it has fewer pages for its weight,
+// or as many and was first.
+func (r *ranked) precedes(a, b *domain) bool {
+	weightA, weightB := r.weights[bits.OnesCount64(a.supporters)], r.weights[bits.OnesCount64(b.supporters)]
+	turnA, turnB := uint64(a.pages+1)*uint64(weightB), uint64(b.pages+1)*uint64(weightA)
+	return turnA < turnB || turnA == turnB && a.arrival < b.arrival
+}
 
 // NoteLinks implements Policy.
 func (r *ranked) NoteLinks(page []byte, urls [][]byte) {
@@ -98,27 +130,106 @@ func (r *ranked) NoteLinks(page []byte, urls [][]byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, to := range linked {
-		r.entry(to).supporters |= 1 << (from >> 58)
+		if place, ok := r.find(to); ok {
+			d := &r.table[place]
+			if d.supporters |= 1 << (from >> 58); d.queued > 0 {
+				r.raise(int(d.place))
+			}
+		}
 	}
 }
 
-// HasClasses implements Policy.
-func (*ranked) HasClasses() bool { return true }
+// HasQueues implements Policy.
+func (*ranked) HasQueues() bool { return true }
 
-// Class implements Policy.
-func (r *ranked) Class(url []byte) int {
+// Owns implements Policy.
+func (*ranked) Owns(queue int) bool { return queue >= Classes }
+
+// QueueOf implements Policy.
+func (r *ranked) QueueOf(url []byte) int {
 	key := r.keyOf(urlx.Host(url))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d := r.entry(key)
-	d.queued = min(d.queued, math.MaxUint32-1) + 1
-	return classOf(d.queued, d.weight())
+	place, _ := r.find(key)
+	return Classes + place
 }
 
-// classOf returns the class of the n-th URL of a domain.
-func classOf(n uint32, weight float64) int {
-	class := math.Ceil(math.Log2(float64(n) / weight))
-	return int(min(max(class, 0), Classes-1))
+// Add implements Policy.
+func (r *ranked) Add(queue int, n uint64) {
+	place := queue - Classes
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d := &r.table[place]
+	if d.queued += uint32(n); d.queued > uint32(n) {
+		return
+	}
+	r.arrivals++
+	d.arrival, d.place = r.arrivals, int32(len(r.heap))
+	r.heap = append(r.heap, int32(place))
+	r.raise(int(d.place))
+}
+
+// Next implements Policy.
+func (r *ranked) Next() (queue int, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.heap) == 0 {
+		return 0, false
+	}
+	at := uint64(0)
+	if r.turns++; r.turns%turnOfAny == 0 {
+		at = r.turns / turnOfAny % uint64(len(r.heap))
+	}
+	return Classes + int(r.heap[at]), true
+}
+
+// Took implements Policy.
+func (r *ranked) Took(queue int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d := &r.table[queue-Classes]
+	d.pages = min(d.pages, math.MaxUint32-2) + 1
+	if d.queued--; d.queued > 0 {
+		r.lower(int(d.place))
+		return
+	}
+	at, last := int(d.place), len(r.heap)-1
+	r.swap(at, last)
+	if r.heap = r.heap[:last]; at < last {
+		r.raise(at)
+		r.lower(at)
+	}
+}
+
+// raise moves the entry of a place of the heap up to where it belongs.
+func (r *ranked) raise(at int) {
+	for at > 0 && r.precedes(&r.table[r.heap[at]], &r.table[r.heap[(at-1)/2]]) {
+		r.swap(at, (at-1)/2)
+		at = (at - 1) / 2
+	}
+}
+
+// lower moves it down.
+func (r *ranked) lower(at int) {
+	for {
+		below := 2*at + 1
+		if below >= len(r.heap) {
+			return
+		}
+		if right := below + 1; right < len(r.heap) && r.precedes(&r.table[r.heap[right]], &r.table[r.heap[below]]) {
+			below = right
+		}
+		if !r.precedes(&r.table[r.heap[below]], &r.table[r.heap[at]]) {
+			return
+		}
+		r.swap(at, below)
+		at = below
+	}
+}
+
+func (r *ranked) swap(a, b int) {
+	r.heap[a], r.heap[b] = r.heap[b], r.heap[a]
+	r.table[r.heap[a]].place, r.table[r.heap[b]].place = int32(a), int32(b)
 }
 
 // State implements Policy.
@@ -128,9 +239,9 @@ func (r *ranked) State() []byte {
 	state := []byte{}
 	for i := range r.table {
 		if d := &r.table[i]; d.key != 0 {
-			state = binary.LittleEndian.AppendUint64(state, d.key)
+			state = binary.LittleEndian.AppendUint64(state, d.key|uint64(i%setSize)<<1)
 			state = binary.LittleEndian.AppendUint64(state, d.supporters)
-			state = binary.LittleEndian.AppendUint32(state, d.queued)
+			state = binary.LittleEndian.AppendUint32(state, d.pages)
 		}
 	}
 	return state

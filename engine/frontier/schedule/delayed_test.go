@@ -16,7 +16,7 @@ import (
 func newDelaysRig(t *testing.T) (r *rig, d *Distributor, vs *visit.State, now time.Time) {
 	t.Helper()
 	r, now = newRig(t, vfs.NewMem(1), "crawl", 1<<20, 100), time.Now()
-	r.Front = NewFront(r.Workbench, 50)
+	r.Front = NewFront(r.Workbench, 50, noneWaiting)
 	vs, _ = r.Workbench.GetOrAdd([]byte("http://a.test"))
 	r.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), now)
 	return r, r.distributor(), vs, now

@@ -137,7 +137,7 @@ func NewDistributor(p *Parts) *Distributor {
 	d.placer = placer{
 		Queues: &d.Queues, dead: p.Dead, counters: counts, delayer: &d.delayer, skips: skips, rules: p.Live.Hosts,
 		live: p.Live, cluster: p.Cluster, front: p.Front, isClosing: isClosing, options: p.Options,
-		classes: newReadyClasses(p.Order, p.OnDisk),
+		ordered: newOrderedURLs(p.Order, p.OnDisk),
 	}
 	d.emptier = emptier{
 		Queues: &d.Queues, dead: p.Dead, cluster: p.Cluster, rules: p.Live.Hosts, wake: p.Wake, wakeFeeder: p.WakeFeeder,
@@ -261,7 +261,7 @@ func (d *Distributor) step(now time.Time) (moved bool, err error) {
 	}
 	placed, err := 0, d.placer.placeHeld()
 	if err == nil {
-		placed, err = d.placer.classify()
+		placed, err = d.placer.sortReady()
 	}
 	for _, from := range d.placer.sources(now) {
 		if err == nil {
@@ -270,7 +270,7 @@ func (d *Distributor) step(now time.Time) (moved bool, err error) {
 			placed += n
 		}
 	}
-	d.front.classed.Store(d.placer.classes.total > 0)
+	d.front.ordered.Store(d.placer.ordered.total > 0)
 	if err == nil {
 		err = d.delayer.takeWaiting(now)
 	}
@@ -301,7 +301,7 @@ func (d *Distributor) GiveAway(now time.Time, mayGive func() bool) (moved bool, 
 	for _, next := range [...]source{
 		{next: d.placer.oldestOfDelayedSites, batch: distributeBatch},
 		{next: d.Ready.Read, batch: distributeBatch},
-		{next: d.placer.nextOfClasses, batch: distributeBatch},
+		{next: d.placer.nextInOrder, batch: distributeBatch},
 	} {
 		if placed, err := d.placer.placeFrom(next, now); placed > 0 || err != nil {
 			return placed > 0, err

@@ -80,7 +80,7 @@ func (e *endCheck) isUnreached(now time.Time) bool {
 // hasReady reports whether there are ready URLs that are still wanted: when the crawl has reached its limit of pages,
 // only urgent ones.
 func (e *endCheck) hasReady() bool {
-	return e.Ready.Urgent.Len() > 0 || !e.IsClosing() && (e.Ready.Others.Len() > 0 || e.placer.classes.total > 0)
+	return e.Ready.Urgent.Len() > 0 || !e.IsClosing() && (e.Ready.Others.Len() > 0 || e.placer.ordered.total > 0)
 }
 
 const leastWait = time.Millisecond

@@ -47,7 +47,7 @@ func TestEndCheck_requestsFlushes(t *testing.T) {
 	if d.end.next(now); !r.Front.nextCount.IsZero() {
 		t.Error("the front was counted, though no flush may be requested yet")
 	}
-	r.Front = NewFront(r.Workbench, 10)
+	r.Front = NewFront(r.Workbench, 10, noneWaiting)
 	d = r.distributor()
 	r.flushes.wait = time.Millisecond
 	if wait, reason := d.end.next(now); wait != time.Millisecond || reason != "" || r.flushes.requested != 0 {

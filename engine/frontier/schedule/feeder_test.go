@@ -31,7 +31,7 @@ type feederRig struct {
 func newFeederRig(t *testing.T, siteCount int, change func(f *Feeder)) *feederRig {
 	t.Helper()
 	g := &feederRig{rig: newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)}
-	g.Front = NewFront(g.Workbench, 8)
+	g.Front = NewFront(g.Workbench, 8, noneWaiting)
 	now := time.Now()
 	for i := range siteCount {
 		vs, _ := g.Workbench.GetOrAdd([]byte{'h', 't', 't', 'p', ':', '/', '/', byte('a' + i)})

@@ -11,7 +11,7 @@ import (
 // A front that was large is not counted again for frontPause. Then recountIn says when it can be.
 func TestFront_isCountedWithPauses(t *testing.T) {
 	r, now := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1), time.Now()
-	f := NewFront(r.Workbench, 1) // wants 2 addresses
+	f := NewFront(r.Workbench, 1, noneWaiting) // wants 2 addresses
 	add := func(i byte, due time.Time) {
 		vs, _ := r.Workbench.GetOrAdd([]byte{'h', i})
 		r.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, i}), now)

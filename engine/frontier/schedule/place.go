@@ -27,7 +27,7 @@ type placer struct {
 	front     *Front
 	isClosing func() bool
 	options   Options
-	classes   *readyClasses
+	ordered   *orderedURLs
 
 	from     []source   // scratch of sources
 	nextTurn time.Time  // of the delayed sites
@@ -39,7 +39,7 @@ type placer struct {
 
 const (
 	distributeBatch = 256     // URLs of one queue in one step
-	classBatch      = 32      // the same of the queues of classes: a better URL may come soon
+	orderBatch      = 32      // the same in the order of visits: a better URL may come soon
 	reloadBatch     = 16      // sites that are read from disk in one step: a checkpoint may have to wait for these reads
 	siteItemsFull   = 2       // items of one site in memory when the workbench is full: the site keeps its turn
 	urgentItemsFull = 8       // the same of urgent items: on disk they would wait until the pages in memory are fetched
@@ -76,34 +76,35 @@ func (p *placer) sources(now time.Time) []source {
 // readyQueue returns what reads the ready URLs that are moved now, and how many: urgent ones, or others while the front
 // is small; nil if there are none. Urgent ones do not wait for demand, since their pages are stored.
 func (p *placer) readyQueue(now time.Time) (next func(scratch []byte) (item []byte, ok bool, err error), batch int) {
-	hasOthers := p.Ready.Others.Len() > 0 && !p.classes.order.HasClasses()
+	hasOthers := p.Ready.Others.Len() > 0 && !p.ordered.order.HasQueues()
 	switch {
 	case p.Unresolved.Len() >= unresolvedMost || !p.dead.hasRoom():
 		return nil, 0
 	case p.Ready.Urgent.Len() > 0:
 		return p.Ready.Urgent.Read, distributeBatch
-	case p.isClosing() || !hasOthers && p.classes.total == 0 || !p.front.isSmall(now):
+	case p.isClosing():
 		return nil, 0
-	case p.classes.total > 0: // also those of a run with another order, which are older
-		return p.nextOfClasses, classBatch
+	case p.ordered.total > 0: // also those of a run with another order, which are older
+		return p.nextInOrder, int(min(p.front.room(now), orderBatch))
+	case !hasOthers || !p.front.isSmall(now):
+		return nil, 0
 	default:
 		return p.Ready.Others.Read, distributeBatch
 	}
 }
 
-// nextOfClasses takes the ready URL that is next by its class.
-func (p *placer) nextOfClasses(scratch []byte) (item []byte, ok bool, err error) {
-	n, err := p.classes.take(func(b []byte) { item = append(scratch, b...) })
+// nextInOrder takes the ready URL that is next in the order of visits.
+func (p *placer) nextInOrder(scratch []byte) (item []byte, ok bool, err error) {
+	n, err := p.ordered.take(func(b []byte) { item = append(scratch, b...) })
 	if n > 0 && err != nil {
 		p.held = append([]byte(nil), item...)
 	}
 	return item, n > 0 && err == nil, err
 }
 
-// classify moves ready URLs to the queues of their classes, if the order has any. A URL that finds no room on the disk
-// is held.
-func (p *placer) classify() (n int, err error) {
-	if !p.classes.order.HasClasses() {
+// sortReady moves ready URLs to the queues of the order, if it has any. A URL that finds no room on the disk is held.
+func (p *placer) sortReady() (n int, err error) {
+	if !p.ordered.order.HasQueues() {
 		return 0, nil
 	}
 	for ; n < distributeBatch; n++ {
@@ -112,7 +113,7 @@ func (p *placer) classify() (n int, err error) {
 			return n, err
 		}
 		p.scratch = item
-		if err := p.classes.add(item); err != nil {
+		if err := p.ordered.add(item); err != nil {
 			p.held = append([]byte(nil), item...)
 			return n, err
 		}

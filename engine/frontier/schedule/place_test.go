@@ -53,7 +53,7 @@ func TestPlacer_keepsTheOrder(t *testing.T) {
 func TestPlacer_holdsAURLOnAFullDisk(t *testing.T) {
 	disk := vfs.NewMem(1)
 	r := newRig(t, disk, "crawl", 1<<20, -1)
-	r.Options.SiteItems, r.Front = 0, NewFront(r.Workbench, 100) // all URLs go to disk
+	r.Options.SiteItems, r.Front = 0, NewFront(r.Workbench, 100, noneWaiting) // all URLs go to disk
 	d := r.distributor()
 	var want []string
 	for i := range 9 {
@@ -99,7 +99,7 @@ func suspectDomain(r *rig) {
 // A turn of the delayed sites admits one new site. The URLs of sites that are admitted already need no turn.
 func TestDelayedSites_aTurnIsForANewSite(t *testing.T) {
 	r, now := newRig(t, vfs.NewMem(1), "crawl", 1<<20, 100), time.Now()
-	r.Front = NewFront(r.Workbench, 100)
+	r.Front = NewFront(r.Workbench, 100, noneWaiting)
 	suspectDomain(r)
 	d := r.distributor()
 	for _, u := range []string{"a.many.test/", "b.many.test/", "a.many.test/1", "c.many.test/"} {
@@ -125,7 +125,7 @@ func TestDelayedSites_aTurnIsForANewSite(t *testing.T) {
 func TestPlacer_aDelayedSiteKeepsItsTurnOnAFullDisk(t *testing.T) {
 	disk := vfs.NewMem(1)
 	r := newRig(t, disk, "crawl", 1<<20, 100)
-	r.Options.SiteItems, r.Front = 0, NewFront(r.Workbench, 100) // all URLs go to disk
+	r.Options.SiteItems, r.Front = 0, NewFront(r.Workbench, 100, noneWaiting) // all URLs go to disk
 	d := r.distributor()
 	suspectDomain(r)
 	if _, err := d.placer.place(url("http://new.many.test/"), false); err != nil || r.OnDisk.DelayedSites() != 1 {

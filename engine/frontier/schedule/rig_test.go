@@ -116,7 +116,8 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 		Signals: Signals{
 			Wake: make(chan struct{}, 1), WakeFeeder: wakeFeeder, Finish: func(reason string) { r.ended = reason },
 		},
-		Options: Options{SiteItems: 64}, Steps: &ledger.Steps, Disk: ledger.Disk, Dead: dead, Front: NewFront(w, 0),
+		Options: Options{SiteItems: 64}, Steps: &ledger.Steps, Disk: ledger.Disk, Dead: dead,
+		Front:   NewFront(w, 0, noneWaiting),
 		Flushes: r.flushes, Gate: gate, Cluster: cluster.Alone{}, Traps: detector, Admission: discard{},
 		Skipped: list, Live: live, Order: order.BreadthFirst{},
 		RequestTargets: func(time.Time, func([]byte) bool) error { return nil },
@@ -167,3 +168,5 @@ func lenOnDisk(queues sites.DiskQueues, vs *visit.State) uint64 {
 	n, _ := queues.Len(vs)
 	return n
 }
+
+func noneWaiting(time.Time) int { return 0 }

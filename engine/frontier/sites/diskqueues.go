@@ -10,8 +10,8 @@ import (
 )
 
 // DiskQueues are the queues in the virtualizer: six for each site, one of URLs whose sites are delayed, and one for
-// each class of ready URLs. Urgent items (queued.IsUrgent: page requisites) have two queues of a site, and come
-// first. The other items have two, too. Of each two, the first has the items that were spilled from a full
+// each queue of the order of visits. Urgent items (queued.IsUrgent: page requisites) have two queues of a site, and
+// come first. The other items have two, too. Of each two, the first has the items that were spilled from a full
 // workbench. They are older than all items of the second, which takes ready URLs that find no room in memory. The
 // fifth queue has surplus requisites, which share the turns of the site with its pages. The sixth has the delayed
 // URLs of engine/traps/traps, which come last.
@@ -34,8 +34,8 @@ const ( // ids of sites are less
 // SurplusShare is the number of pages of a site for one surplus requisite, if the site has both.
 const SurplusShare = 4
 
-// ClassKey is the key of the queue of ready URLs, whole, of one class: see engine/frontier/order.
-func ClassKey(class int) uint64 { return 1<<37 | uint64(class) }
+// OrderKey is the key of a queue of ready URLs, whole, of the order: see engine/frontier/order.
+func OrderKey(queue int) uint64 { return 1<<37 | uint64(queue) }
 
 // DelayedSitesKey is the key of the queue of URLs, whole, whose sites are delayed: see engine/traps/traps.
 const DelayedSitesKey = 1 << 34
@@ -160,25 +160,37 @@ func (s DiskQueues) TakeOfDelayedSite(emit func(item []byte)) (n int, err error)
 	return s.virt.Take(DelayedSitesKey, 1, emit)
 }
 
-// AppendOfClass adds a ready URL to the queue of a class.
-func (s DiskQueues) AppendOfClass(class int, item []byte) error {
-	return s.virt.Append(ClassKey(class), item)
+// AppendOrdered adds a ready URL to a queue of the order.
+func (s DiskQueues) AppendOrdered(queue int, item []byte) error {
+	return s.virt.Append(OrderKey(queue), item)
 }
 
-// OfClass returns the number of ready URLs of a class.
-func (s DiskQueues) OfClass(class int) uint64 { return s.virt.Len(ClassKey(class)) }
+// Ordered returns the number of ready URLs in a queue of the order.
+func (s DiskQueues) Ordered(queue int) uint64 { return s.virt.Len(OrderKey(queue)) }
 
-// Classed returns the number of ready URLs of all classes. Safe for concurrent use.
-func (s DiskQueues) Classed() (n uint64) {
-	for class := range order.Classes {
-		n += s.OfClass(class)
+// EachOrdered yields the queues of the order that have ready URLs, and how many each has. Safe for concurrent use.
+func (s DiskQueues) EachOrdered(yield func(queue int, n uint64) bool) {
+	if s.virt.Total() == 0 { // as in a new crawl, which need not ask for each
+		return
+	}
+	for queue := range order.Queues {
+		if n := s.Ordered(queue); n > 0 && !yield(queue, n) {
+			return
+		}
+	}
+}
+
+// AllOrdered returns the number of ready URLs in all queues of the order. Safe for concurrent use.
+func (s DiskQueues) AllOrdered() (n uint64) {
+	for _, of := range s.EachOrdered {
+		n += of
 	}
 	return n
 }
 
-// TakeOfClass removes the oldest ready URL of a class.
-func (s DiskQueues) TakeOfClass(class int, emit func(item []byte)) (n int, err error) {
-	return s.virt.Take(ClassKey(class), 1, emit)
+// TakeOrdered removes the oldest ready URL of a queue of the order.
+func (s DiskQueues) TakeOrdered(queue int, emit func(item []byte)) (n int, err error) {
+	return s.virt.Take(OrderKey(queue), 1, emit)
 }
 
 func (s DiskQueues) takeOf(keys []uint64, limit int, emit func(item []byte)) (n int, err error) {

@@ -131,23 +131,23 @@ func newVisitState(t *testing.T) *visit.State {
 	return vs
 }
 
-// Ready URLs of classes are counted together, and leave their class in the order in which they came.
-func TestDiskQueues_classesAreQueues(t *testing.T) {
+// Ready URLs in queues of an order are counted together, and leave their queue in the order in which they came.
+func TestDiskQueues_ofAnOrder(t *testing.T) {
 	virt, err := virtualize.Open(vfs.NewMem(1), virtualize.Options{Dir: "queues"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := NewDiskQueues(virt)
-	for i, class := range []int{0, order.Classes - 1, 0} {
-		if err := s.AppendOfClass(class, []byte{byte(i)}); err != nil {
+	for i, queue := range []int{0, order.Queues - 1, 0} {
+		if err := s.AppendOrdered(queue, []byte{byte(i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if s.Classed() != 3 || s.OfClass(0) != 2 || s.DelayedSites() != 0 {
-		t.Errorf("%d URLs, %d of class 0", s.Classed(), s.OfClass(0))
+	if s.AllOrdered() != 3 || s.Ordered(0) != 2 || s.DelayedSites() != 0 {
+		t.Errorf("%d URLs, %d of queue 0", s.AllOrdered(), s.Ordered(0))
 	}
 	for _, want := range []byte{0, 2} {
-		n, err := s.TakeOfClass(0, func(item []byte) {
+		n, err := s.TakeOrdered(0, func(item []byte) {
 			if item[0] != want {
 				t.Errorf("URL %d, want %d", item[0], want)
 			}

@@ -191,7 +191,7 @@ func OpenStopped(
 			Sites:  &sites.Table{Workbench: bench, Cold: idle, Rules: rules, Live: live},
 			Paused: func() string { return "" },
 		},
-		Ready:     func() uint64 { return ready.Len() + onDisk.Classed() },
+		Ready:     func() uint64 { return ready.Len() + onDisk.AllOrdered() },
 		Exchanges: underway.NewTable(0), Views: views, FlushLog: func() {},
 		AskOwner: AskNoOwner, Traps: look,
 		Captures: captures, UnreadFile: open,

@@ -21,7 +21,7 @@ func (o *Operator) source() evidence.Source {
 
 // countReady returns the number of ready URLs, with and without a class.
 func (o *Operator) countReady() uint64 {
-	return o.disk.Ready.Len() + sites.NewDiskQueues(o.disk.SiteQueues).Classed()
+	return o.disk.Ready.Len() + sites.NewDiskQueues(o.disk.SiteQueues).AllOrdered()
 }
 
 // explainURL answers with evidence.Evidence. The agent that owns the host is asked, too.

@@ -26,6 +26,7 @@ type Shares struct {
 	domainOf func(host []byte) []byte
 	out      [classes]atomic.Int64 // Visits of each class
 	newMost  atomic.Int64          // new and slow Visits that may be out
+	newEnd   atomic.Int64          // the last turn of a new Visit that waits for a worker, in the same, if turns are soon
 	heldAt   atomic.Int64          // when a Visit last had to wait for a worker, in nanoseconds of the Unix time
 
 	total [classes]int64 // Visits that were ever out; like paces it is the Feeder's
@@ -175,12 +176,23 @@ func (s *Shares) PromptRoom(active int) int {
 }
 
 // DueAgain returns when a Visit that must wait for a worker is due again: its site, or its address if that is slow.
-func (s *Shares) DueAgain(v *Visit, now time.Time) (siteDue, addrDue time.Time) {
+// soon says that few new Visits wait, so that their turns need not be spread.
+func (s *Shares) DueAgain(v *Visit, soon bool, now time.Time) (siteDue, addrDue time.Time) {
+	if soon && v.Class == newClass {
+		end := max(s.newEnd.Load(), now.UnixNano()) + int64(paceSoon)
+		s.newEnd.Store(end)
+		return time.Unix(0, end), time.Time{}
+	}
 	due := s.paces[v.Class].nextTurn(now, s.total[v.Class]-s.out[v.Class].Load())
 	if v.Class == slowClass {
 		return time.Time{}, due
 	}
 	return due, time.Time{}
+}
+
+// NewWaiting returns how many new Visits wait for a worker, if their turns are soon.
+func (s *Shares) NewWaiting(now time.Time) int {
+	return int(max(s.newEnd.Load()-now.UnixNano(), 0) / int64(paceSoon))
 }
 
 // pace spreads the Visits of a class that wait for a worker over the time in which workers will be free for them. So
@@ -196,6 +208,7 @@ type pace struct {
 
 const (
 	paceLeast  = 100 * time.Microsecond // between two turns
+	paceSoon   = 200 * time.Microsecond // the same of new Visits whose turns are soon
 	paceMost   = time.Minute            // longest wait for a turn
 	paceCounts = 16                     // Visits that make a new interval
 	paceStale  = time.Second            // an interval is forgotten if no turn was wanted for this time

@@ -1,0 +1,120 @@
+package schedule
+
+import (
+	"testing"
+	"time"
+
+	"orbweaver/engine/frontier/order"
+	"orbweaver/internal/vfs"
+)
+
+// appendReady appends n URLs to the ready queue: before, a number, and after.
+func (r *rig) appendReady(t *testing.T, n int, before, after string) {
+	t.Helper()
+	for i := range n {
+		if err := r.Ready.Append(url("http://%s%d%s", before, i, after)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A large site is found first. With the order ranked, sites that are found later come before the rest of it; and in the
+// end all URLs have come.
+func TestPlacer_aLargeSiteWaitsForTheOthers(t *testing.T) {
+	r := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)
+	r.Front = NewFront(r.Workbench, 1, noneWaiting)
+	r.Order = order.New(order.Options{Visit: order.ModeRanked}, 1, nil)
+	d := r.distributor()
+	r.appendReady(t, 200, "large.test/", "")
+	r.appendReady(t, 20, "s", ".test/")
+	if n, err := d.placer.sortReady(); n != 220 || err != nil {
+		t.Fatalf("%d URLs have a queue of their domain (%v)", n, err)
+	}
+	var placed []string
+	for r.OnDisk.AllOrdered() > 0 {
+		item, ok, err := d.placer.nextInOrder(nil)
+		if !ok || err != nil {
+			t.Fatalf("%t, %v", ok, err)
+		}
+		placed = append(placed, string(item[3:]))
+	}
+	if len(placed) != 220 {
+		t.Errorf("%d URLs come", len(placed))
+	}
+	for i, url := range placed[1:21] {
+		if url[:len("http://s")] != "http://s" {
+			t.Errorf("%s comes as number %d, before a site without visits", url, i+1)
+		}
+	}
+}
+
+// URLs in queues of an order of an earlier run are placed by any order. The crawl does not end meanwhile.
+func TestPlacer_orderedURLsOutliveTheirOrder(t *testing.T) {
+	r := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)
+	r.Front = NewFront(r.Workbench, 1, noneWaiting)
+	if err := r.OnDisk.AppendOrdered(order.Classes+3, url("http://a.test/")); err != nil {
+		t.Fatal(err)
+	}
+	d := r.distributor()
+	if !d.end.hasReady() {
+		t.Error("there is nothing ready")
+	}
+	if _, err := d.step(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if vs := r.Workbench.Get([]byte("http://a.test")); vs == nil || r.OnDisk.AllOrdered() > 0 {
+		t.Error("it is not placed")
+	}
+}
+
+// A full disk loses no URL: what finds no room in its queue is held, and placed later.
+func TestPlacer_aFullDiskLosesNoOrderedURL(t *testing.T) {
+	disk := vfs.NewMem(1)
+	r := newRig(t, disk, "crawl", 1<<20, -1)
+	r.Front = NewFront(r.Workbench, 1, noneWaiting)
+	r.Order = order.New(order.Options{Visit: order.ModeRanked}, 1, nil)
+	d := r.distributor()
+	r.appendReady(t, 5000, "large.test/long/path/that/takes/room/", "")
+	disk.SetLimit(disk.Used())
+	var err error
+	for range 40 {
+		if _, err = d.placer.sortReady(); err != nil {
+			break
+		}
+	}
+	if err == nil || d.Held() == nil {
+		t.Fatalf("the disk is not full (%v)", err)
+	}
+	if left := r.Ready.Len() + r.OnDisk.AllOrdered(); left != 4999 {
+		t.Errorf("%d URLs are queued, and one is held", left)
+	}
+}
+
+// If an order decides, the front has as many addresses as it must have. It grows slowly while fetch workers find
+// nothing due, shrinks in other seconds, and counts sites that wait for a worker.
+func TestFront_isSmallForAnOrder(t *testing.T) {
+	r := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)
+	waiting := 0
+	f := NewFront(r.Workbench, 8, func(time.Time) int { return waiting })
+	f.ordered.Store(true)
+	now := time.Now()
+	if room := f.room(now); room != 16 {
+		t.Errorf("there is room for %d URLs", room)
+	}
+	for range 3 {
+		for range 100 {
+			f.noteNothingDue(true)
+		}
+		now = now.Add(frontAdjust)
+		f.room(now)
+	}
+	if f.Required() != 16+3*2 {
+		t.Errorf("%d addresses are required after three seconds", f.Required())
+	}
+	if waiting = 22; f.room(now) != 0 {
+		t.Error("sites that wait for a worker are not counted")
+	}
+	if now = now.Add(frontAdjust); f.room(now) != 0 || f.Required() != 21 {
+		t.Errorf("%d addresses are required when the workers have all they need", f.Required())
+	}
+}
