@@ -120,11 +120,15 @@ func (a *authority) permit(from string, items []message.Item) (kept []message.It
 	isWhole := true
 	for i := range items {
 		item := &items[i]
-		why, hasSeeds, err := itemKindOf(item.Kind()).permit(a, from, item)
-		if err != nil {
-			return nil, false, err
+		isChanged = item.ClearSeeds() || isChanged
+		why := ""
+		if permit := itemKindOf(item.Kind()).permit; permit != nil {
+			var isCut bool
+			if why, isCut, err = permit(a, from, item); err != nil {
+				return nil, false, err
+			}
+			isChanged = isChanged || isCut
 		}
-		isChanged = isChanged || hasSeeds
 		switch {
 		case why == "" && !isWhole:
 			kept = append(kept, *item)
@@ -147,22 +151,16 @@ func (a *authority) permit(from string, items []message.Item) (kept []message.It
 	return kept, true, nil
 }
 
-// permitLink takes a URL from any member. The flag of a seed is not taken: see authority.
-func (a *authority) permitLink(_ string, item *message.Item) (why string, isChanged bool, err error) {
-	return "", item.ClearSeeds(), nil
-}
-
 // permitSite takes what is known of a site from an agent that owns it or owned it. From any other member it takes
 // the URLs alone.
-func (a *authority) permitSite(from string, item *message.Item) (why string, isChanged bool, err error) {
-	isChanged = item.ClearSeeds()
+func (a *authority) permitSite(from string, item *message.Item) (why string, _ bool, err error) {
 	switch {
 	case a.hasOwned(from, item.Site.Key):
-		return "", isChanged, nil
+		return "", false, nil
 	case a.isEarly():
 		return "", false, &peering.WaitError{Wait: earlyWait}
 	default:
-		return "what is known of a site for which it was not responsible", isChanged, nil
+		return "what is known of a site for which it was not responsible", false, nil
 	}
 }
 

@@ -12,11 +12,32 @@ import (
 	"orbweaver/engine/peering/outbox"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/attempt"
+	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/settings"
+	"orbweaver/engine/state/site"
 	"orbweaver/engine/store/journal"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
+
+// A seed of another agent is a URL like any other, also in the journal. A message without one is not copied.
+func TestPermit_takesNoFlagOfASeed(t *testing.T) {
+	for _, seed := range []bool{true, false} {
+		link := message.AppendLink(nil, &queued.URL{Seed: seed, Rest: []byte("http://a.test/")})
+		plain := message.AppendLink(nil, &queued.URL{Rest: []byte("http://b.test/")})
+		items, err := message.Read(outbox.AppendItem(outbox.AppendItem(nil, link), plain), site.NewRulesPool(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, isChanged, err := new(authority).permit("peer", items)
+		if err != nil || len(kept) != 2 || isChanged != seed {
+			t.Fatalf("seed %v: %+v, changed %v, %v", seed, kept, isChanged, err)
+		}
+		if again, err := message.Decode(kept[0].Bytes, nil); err != nil || again.URL.Seed || kept[0].URL.Seed {
+			t.Errorf("seed %v: %+v in the journal, %+v, %v", seed, again.URL, kept[0].URL, err)
+		}
+	}
+}
 
 // FuzzQuestion finds out whether anything that a peer can ask does more than to get an answer or to be refused, and to
 // be banned in the end.

@@ -36,11 +36,10 @@ type origin struct {
 	resent bool          // it was sent to a lost agent some time ago: its clocks are not true any more
 }
 
-// takeAll does what the items of a message say.
-func (i *items) takeAll(all []message.Item, o origin) error {
-	var d admission.Scratch
+// take does what items say.
+func (i *items) take(d *admission.Scratch, all []message.Item, o origin) error {
 	for k := range all {
-		if err := i.take(&d, &all[k], o); err != nil {
+		if err := itemKindOf(all[k].Kind()).take(i, d, &all[k], o); err != nil {
 			return err
 		}
 	}
@@ -67,12 +66,7 @@ func (i *items) takeRaw(d *admission.Scratch, raw []byte, o origin) error {
 	if err != nil {
 		return err
 	}
-	return i.take(d, &item, o)
-}
-
-// take does what one item says.
-func (i *items) take(d *admission.Scratch, item *message.Item, o origin) error {
-	return itemKindOf(item.Kind()).take(i, d, item, o)
+	return i.take(d, []message.Item{item}, o)
 }
 
 // takeLink gives a URL to admission.
@@ -128,14 +122,12 @@ func (i *items) takeRetained(_ *admission.Scratch, item *message.Item, _ origin)
 	if part.Instance == i.instance {
 		return nil
 	}
-	known := slices.Contains(i.outbox.Agents(), part.Instance)
-	d := admission.Scratch{Salt: xxh3.HashString128(part.Instance)}
+	if !slices.Contains(i.outbox.Agents(), part.Instance) {
+		d := admission.Scratch{Salt: xxh3.HashString128(part.Instance)}
+		return i.take(&d, part.Items, origin{resent: true})
+	}
 	for k := range part.Items {
-		if known {
-			i.outbox.PutRetained(part.Instance, part.Items[k].Bytes)
-		} else if err := i.take(&d, &part.Items[k], origin{resent: true}); err != nil {
-			return err
-		}
+		i.outbox.PutRetained(part.Instance, part.Items[k].Bytes)
 	}
 	return nil
 }

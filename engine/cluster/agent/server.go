@@ -77,7 +77,7 @@ func (s *server) receive(
 	if end, err = s.journal.AppendEntry(&journal.Entry{Kind: journal.KindMessage, Links: batch}); err != nil {
 		return end, err
 	}
-	if err := s.items.takeAll(items, origin{from: from}); err != nil {
+	if err := s.items.take(&admission.Scratch{}, items, origin{from: from}); err != nil {
 		return end, err
 	}
 	s.messages.Add(1)

@@ -30,35 +30,24 @@ func (i *Item) Kind() byte {
 	return i.Bytes[0]
 }
 
-// Read reads a message of another agent. Each item is decoded once, here. The error is peering.ErrMalformed with the
-// cause: the message is refused whole. rules holds the rules of sites.
+// Read reads a message of another agent. Each item is read and checked once, here. The error is peering.ErrMalformed
+// with the cause: the message is refused whole. rules holds the rules of sites.
 func Read(batch []byte, rules *site.RulesPool) (items []Item, err error) {
-	var c checker
-	if items, err = readAll(batch, rules); err == nil {
-		err = c.checkAll(items)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", peering.ErrMalformed, err)
-	}
-	return items, nil
-}
-
-func readAll(batch []byte, rules *site.RulesPool) (items []Item, err error) {
 	n := 0
 	for _, err := range outbox.Items(batch) {
-		if err != nil {
-			return nil, err
+		if err == nil {
+			n++
 		}
-		n++
 	}
-	items = make([]Item, 0, n)
+	items = make([]Item, 0, n) // exactly: short URLs take 13 times the size of the message
+	r := reader{rules: rules}
 	for raw, err := range outbox.Items(batch) {
 		var item Item
 		if err == nil {
-			item, err = Decode(raw, rules)
+			item, err = r.read(raw)
 		}
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", peering.ErrMalformed, err)
 		}
 		items = append(items, item)
 	}
@@ -67,59 +56,42 @@ func readAll(batch []byte, rules *site.RulesPool) (items []Item, err error) {
 
 // Decode reads one item that this agent wrote, or has read before. It does not check that URLs are in their normal
 // form.
-func Decode(raw []byte, rules *site.RulesPool) (item Item, err error) {
+func Decode(raw []byte, rules *site.RulesPool) (Item, error) {
+	r := reader{rules: rules, isTrusted: true}
+	return r.read(raw)
+}
+
+// reader reads items, and checks what other agents say in them: URLs must be in their normal form.
+type reader struct {
+	rules     *site.RulesPool // holds the rules of sites
+	isTrusted bool            // texts are not checked
+	scratch   []byte          // of isNormal
+}
+
+// read reads one item.
+func (r *reader) read(raw []byte) (item Item, err error) {
 	item.Bytes = raw
-	switch item.Kind() {
+	switch kind := item.Kind(); kind {
+	case Link, RobotsRedirect:
+		item.URL, err = r.readURL(kind, nil, raw[1:])
 	case Site:
-		item.Site, err = readSite(raw, rules)
-	case RobotsRedirect:
-		item.URL, err = readRobotsRedirect(raw)
+		item.Site, err = r.readSite(raw)
 	case RobotsResult:
-		item.Robots, err = readRobotsResult(raw, rules)
+		item.Robots, err = r.readRobotsResult(raw)
 	case Fetched:
 		item.Fetched, err = readFetched(raw)
 	case Retained:
-		item.Retained, err = readRetained(raw, rules)
+		item.Retained, err = r.readRetained(raw)
 	default:
-		item.URL, err = readLink(raw)
+		err = fmt.Errorf("an item of an unknown kind: %.20q", raw)
 	}
 	return item, err
 }
 
-// checker checks what other agents say: URLs must be in their normal form.
-type checker struct{ scratch []byte }
-
-func (c *checker) checkAll(items []Item) error {
-	for i := range items {
-		if err := c.check(&items[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *checker) check(item *Item) error {
-	switch {
-	case item.Site != nil:
-		return c.checkSite(item.Site)
-	case item.Robots != nil && !c.isSite(item.Robots.Site):
-		return fmt.Errorf("robots.txt rules of no site: %.200q", item.Robots.Site)
-	case item.Robots != nil, item.Fetched != nil:
-		return nil
-	case item.Retained != nil:
-		return c.checkAll(item.Retained.Items)
-	case item.URL.RobotsOf != nil:
-		return c.checkRobotsRedirect(&item.URL)
-	}
-	return c.checkLink(&item.URL)
-}
-
 // CountLinks says how many URLs an item has, or why it cannot be read.
 func CountLinks(raw []byte) (links int64, err error) {
-	item, err := Decode(raw, site.NewRulesPool(0))
-	if err == nil {
-		err = new(checker).check(&item)
-	}
+	r := reader{rules: site.NewRulesPool(0)}
+	item, err := r.read(raw)
 	switch {
 	case err != nil:
 		return 0, err

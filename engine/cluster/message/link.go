@@ -3,6 +3,7 @@ package message
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"orbweaver/engine/state/queued"
 	"orbweaver/internal/urlx"
@@ -11,51 +12,49 @@ import (
 // AppendLink appends an item with a URL, which is whole in it.Rest.
 func AppendLink(dst []byte, it *queued.URL) []byte { return queued.Append(append(dst, Link), it) }
 
-func readLink(item []byte) (queued.URL, error) {
-	if len(item) == 0 || item[0] != Link {
-		return queued.URL{}, fmt.Errorf("an item of an unknown kind: %.20q", item)
+// readURL reads a URL of an item of some kind. key is what precedes the URL: that of its site, or nothing for a whole
+// one.
+func (r *reader) readURL(kind byte, key, raw []byte) (queued.URL, error) {
+	it, ok := queued.Decode(raw)
+	isRedirect := kind == RobotsRedirect
+	if !ok || isRedirect != (it.RobotsOf != nil) {
+		return queued.URL{}, fmt.Errorf("not a URL of an item %c: %.200q", kind, raw)
 	}
-	it, ok := queued.Decode(item[1:])
-	if !ok || it.RobotsOf != nil {
-		return queued.URL{}, fmt.Errorf("not a URL: %.200q", item)
+	if len(key) > 0 {
+		it.Rest = slices.Concat(key, it.Rest)
+	}
+	switch {
+	case r.isTrusted:
+		return it, nil
+	case isRedirect && !r.isSite(it.RobotsOf):
+		return it, fmt.Errorf("a redirect of the robots.txt of no site: %.200q", it.RobotsOf)
+	case !r.isNormal(it.Rest):
+		return it, fmt.Errorf("a URL that is not in normal form: %.200q", it.Rest)
+	case !isHopPath(it.HopPath):
+		return it, fmt.Errorf("not a hop path: %.200q", it.HopPath)
+	case len(it.Via) > 0 && !r.isNormal(it.Via): // it will stand in a record
+		return it, fmt.Errorf("a referring page that is not in normal form: %.200q", it.Via)
 	}
 	return it, nil
 }
 
-// checkLink says what is wrong with a URL: it must be in normal form.
-func (c *checker) checkLink(it *queued.URL) error {
-	switch {
-	case !c.isNormal(it.Rest):
-		return fmt.Errorf("a URL that is not in normal form: %.200q", it.Rest)
-	case len(it.HopPath) > queued.HopPathMax || !isHopPath(it.HopPath):
-		return fmt.Errorf("not a hop path: %.200q", it.HopPath)
-	case len(it.Via) > 0 && !c.isNormal(it.Via): // it will stand in a record
-		return fmt.Errorf("a referring page that is not in normal form: %.200q", it.Via)
-	}
-	return nil
-}
-
 // isNormal says that a URL is in normal form.
-func (c *checker) isNormal(url []byte) bool {
-	normal, err := urlx.Normalize(c.scratch[:0], url)
+func (r *reader) isNormal(url []byte) bool {
+	normal, err := urlx.Normalize(r.scratch[:0], url)
 	if err != nil {
 		return false
 	}
-	c.scratch = normal
+	r.scratch = normal
 	return bytes.Equal(normal, url)
 }
 
-// isHopPath says that a text has only the bytes of a hop path.
+// isHopPath says that a text is a hop path.
 func isHopPath(text []byte) bool {
-	for _, c := range text {
-		if c != '-' && (c < 'A' || c > 'Z') {
-			return false
-		}
-	}
-	return true
+	return len(text) <= queued.HopPathMax &&
+		!slices.ContainsFunc(text, func(c byte) bool { return c != '-' && (c < 'A' || c > 'Z') })
 }
 
-// isSite says that bytes are scheme and authority of a URL in normal form.
-func (c *checker) isSite(key []byte) bool {
-	return len(key) > 0 && key[len(key)-1] != '/' && c.isNormal(append(bytes.Clone(key), '/'))
+// isSite says that bytes are scheme and authority of a URL in normal form, or trusted.
+func (r *reader) isSite(key []byte) bool {
+	return r.isTrusted || len(key) > 0 && key[len(key)-1] != '/' && r.isNormal(append(bytes.Clone(key), '/'))
 }

@@ -8,7 +8,6 @@ import (
 	"orbweaver/engine/records/dedup"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/queued"
-	"orbweaver/engine/state/site"
 )
 
 // AppendFetched appends a list of fingerprints, each the first half of a digest.
@@ -51,7 +50,7 @@ type RetainedPart struct {
 	Items    []Item
 }
 
-func readRetained(item []byte, rules *site.RulesPool) (*RetainedPart, error) {
+func (r *reader) readRetained(item []byte) (*RetainedPart, error) {
 	if len(item) < 2 || item[1] != version {
 		return nil, fmt.Errorf("not what an agent was sent: %.40q", item)
 	}
@@ -67,7 +66,7 @@ func readRetained(item []byte, rules *site.RulesPool) (*RetainedPart, error) {
 		if len(one) == 0 || one[0] != Link && one[0] != Site && one[0] != RobotsRedirect {
 			return nil, fmt.Errorf("an item that no agent is sent twice: %.40q", one)
 		}
-		retained, err := Decode(one, rules)
+		retained, err := r.read(one)
 		if err != nil {
 			return nil, err
 		}

@@ -45,7 +45,12 @@ func TestRead_findsTheOneBadItem(t *testing.T) {
 		"nothing": link(""),
 		"a path":  link("/b"), "no item": {}, "another kind": []byte("Xabc"),
 		"half an item": link("http://a.example/")[:3], "a robots.txt": queued.Append([]byte{message.Link},
-			&queued.URL{Rest: []byte("/robots.txt"), RobotsOf: []byte("http://a.example")}),
+			&queued.URL{Rest: []byte("http://a.example/robots.txt"), RobotsOf: []byte("http://a.example")}),
+		"a redirect for no site": message.AppendRobotsRedirect(nil,
+			&queued.URL{Rest: []byte("http://a.example/robots.txt"), RobotsOf: []byte("a.example")}),
+		"a link as a redirect": message.AppendRobotsRedirect(nil, &queued.URL{Rest: []byte("http://a.example/")}),
+		"rules of no site": message.AppendRobotsResult(nil,
+			&site.RobotsResult{Site: []byte("http://A.example")}, time.Unix(1e9, 0)),
 	} {
 		for at := range len(good) + 1 {
 			if _, err := message.Read(batch(slices.Insert(slices.Clone(good), at, bad)...), rules); !errors.Is(err,

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"orbweaver/engine/peering/outbox"
@@ -62,13 +61,13 @@ func AppendState(dst []byte, s *site.State, now time.Time) []byte {
 	return site.Append(dst, &known)
 }
 
-func readSite(item []byte, rules *site.RulesPool) (*SiteMove, error) {
+func (r *reader) readSite(item []byte) (*SiteMove, error) {
 	m := new(SiteMove)
 	rest, ok := cutAge(&m.Age, item)
 	if !ok {
 		return nil, fmt.Errorf("%w: %.40q", errSite, item)
 	}
-	if m.Key, rest, ok = queued.CutBytes(rest); !ok {
+	if m.Key, rest, ok = queued.CutBytes(rest); !ok || !r.isSite(m.Key) {
 		return nil, fmt.Errorf("%w: its key: %.200q", errSite, m.Key)
 	}
 	due, n := binary.Uvarint(rest)
@@ -81,12 +80,22 @@ func readSite(item []byte, rules *site.RulesPool) (*SiteMove, error) {
 	}
 	if len(m.State) > 0 {
 		var err error
-		if m.Known, err = site.Decode(m.State, rules); err != nil {
+		if m.Known, err = site.Decode(m.State, r.rules); err != nil {
 			return nil, err
 		}
 	}
 	m.head = len(item) - len(rest)
-	return m, m.readURLs(rest)
+	for raw, err := range outbox.Items(rest) {
+		var it queued.URL
+		if err == nil {
+			it, err = r.readURL(Site, m.Key, raw)
+		}
+		if err != nil {
+			return nil, err
+		}
+		m.URLs = append(m.URLs, it)
+	}
+	return m, nil
 }
 
 // cutAge reads version and age, which stand behind the kind.
@@ -96,34 +105,6 @@ func cutAge(age *time.Duration, item []byte) (rest []byte, ok bool) {
 	}
 	*age = time.Duration(min(binary.LittleEndian.Uint64(item[2:]), math.MaxInt64))
 	return item[siteHead:], true
-}
-
-// readURLs reads the queued URLs and makes them whole.
-func (m *SiteMove) readURLs(items []byte) error {
-	for raw, err := range outbox.Items(items) {
-		if err != nil {
-			return err
-		}
-		it, ok := queued.Decode(raw)
-		if !ok || it.RobotsOf != nil {
-			return fmt.Errorf("not a path of %.200q: %.200q", m.Key, raw)
-		}
-		it.Rest = slices.Concat(m.Key, it.Rest)
-		m.URLs = append(m.URLs, it)
-	}
-	return nil
-}
-
-func (c *checker) checkSite(m *SiteMove) error {
-	if !c.isSite(m.Key) {
-		return fmt.Errorf("%w: its key: %.200q", errSite, m.Key)
-	}
-	for i := range m.URLs {
-		if err := c.checkLink(&m.URLs[i]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // WithAges is a message as it is sent at a time: with the ages of its items in place of the times at which they were
