@@ -56,5 +56,13 @@ func isHopPath(text []byte) bool {
 
 // isSite says that bytes are scheme and authority of a URL in normal form, or trusted.
 func (r *reader) isSite(key []byte) bool {
-	return r.isTrusted || len(key) > 0 && key[len(key)-1] != '/' && r.isNormal(append(bytes.Clone(key), '/'))
+	if r.isTrusted {
+		return true
+	}
+	url := append(bytes.Clone(key), '/')
+	if !r.isNormal(url) {
+		return false
+	}
+	_, path := urlx.Split(url)
+	return len(path) == 1
 }

@@ -46,6 +46,7 @@ func TestRead_findsTheOneBadItem(t *testing.T) {
 		"a path":  link("/b"), "no item": {}, "another kind": []byte("Xabc"),
 		"half an item": link("http://a.example/")[:3], "a robots.txt": queued.Append([]byte{message.Link},
 			&queued.URL{Rest: []byte("http://a.example/robots.txt"), RobotsOf: []byte("http://a.example")}),
+		"a site with a path": message.AppendSite(nil, []byte("http://a.example/b"), 0, nil, time.Unix(1e9, 0)),
 		"a redirect for no site": message.AppendRobotsRedirect(nil,
 			&queued.URL{Rest: []byte("http://a.example/robots.txt"), RobotsOf: []byte("a.example")}),
 		"a link as a redirect": message.AppendRobotsRedirect(nil, &queued.URL{Rest: []byte("http://a.example/")}),
