@@ -147,6 +147,11 @@ func (o *opener) wireSchedule() {
 	})
 	l.flusher = schedule.NewFlusher(&d.Journal.Count, d.Journal.Disk, d.Sieve, d.Ready, q.wakeDistributor)
 	l.frontier.UrgentAdded = l.flusher.UrgentAdded
+	l.returner = &schedule.Returner{
+		Steps: &d.Journal.Steps, Workbench: d.Workbench, Sites: l.sites, Results: q.results, Unresolved: q.unresolved,
+		Ready: d.Ready, Dead: l.deadSites, Live: p.live, Cluster: o.cluster, Robots: schedule.NewRobotsTargets(),
+		WakeFeeder: q.wakeFeeder, WakeDistributor: q.wakeDistributor, Shares: q.shares,
+	}
 	l.distributor = schedule.NewDistributor(&schedule.Parts{
 		Queues: schedule.Queues{
 			Workbench: d.Workbench, Sites: l.sites, Ready: d.Ready, OnDisk: sites.NewDiskQueues(d.SiteQueues),
@@ -162,21 +167,11 @@ func (o *opener) wireSchedule() {
 		},
 		Order: p.order, Steps: &d.Journal.Steps, Disk: d.Journal.Disk, Dead: l.deadSites, Front: l.front, Flushes: l.flusher,
 		Gate: o.outages.Gate, Cluster: o.cluster, Traps: p.traps, Admission: l.frontier, Skipped: d.Skipped, Live: p.live,
-		RequestTargets: o.requestTargets,
+		RequestTargets: l.returner.RequestTargets,
 	})
 	if p.hostRules.ExcludesAny() {
 		l.distributor.Purge() // URLs that were queued before the rule, or a purge that a kill has ended
 	}
-	l.returner = &schedule.Returner{
-		Steps: &d.Journal.Steps, Workbench: d.Workbench, Sites: l.sites, Results: q.results, Unresolved: q.unresolved,
-		Ready: d.Ready, Dead: l.deadSites, Live: p.live, Cluster: o.cluster, Robots: schedule.NewRobotsTargets(),
-		WakeFeeder: q.wakeFeeder, WakeDistributor: q.wakeDistributor, Shares: q.shares,
-	}
-}
-
-// requestTargets is that of the Returner, which is made after the Distributor.
-func (o *opener) requestTargets(now time.Time, owns func(site []byte) bool) error {
-	return o.loops.returner.RequestTargets(now, owns)
 }
 
 // newCheckpointer makes the checkpointer of the components that are open.

@@ -136,7 +136,7 @@ func (c *checker[S]) heapOf(e *entry) dueHeap {
 func (c *checker[S]) checkEntries() {
 	b := c.contents
 	ips, onBench, empty, leased := 0, 0, 0, 0
-	for id := uint32(1); id <= b.ips.entries.last; id++ {
+	for id := uint32(1); id <= b.ips.last; id++ {
 		e := b.ips.at(id)
 		if e.state == unused {
 			continue

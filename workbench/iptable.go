@@ -44,8 +44,9 @@ func canonical(addr netip.Addr) netip.Addr {
 // ipTable holds the entries of all IP addresses, each with the heap of its waiting sites. It orders the entries that
 // can be visited, and removes those that nothing needs.
 type ipTable[S any] struct {
-	seed    maphash.Seed
-	entries slab[entry]
+	slab[entry]
+
+	seed maphash.Seed
 	// positions of entries in the outer or the vacant heap, 0 for none; separate from entries, so that they stay in the
 	// CPU's cache
 	places slab[int32]
@@ -61,9 +62,6 @@ type ipTable[S any] struct {
 	history    *history[S] // which due times have changed
 }
 
-// at returns the entry with a number.
-func (t *ipTable[S]) at(id uint32) *entry { return t.entries.at(id) }
-
 // hash returns the hash of an address for the index.
 func (t *ipTable[S]) hash(addr [16]byte) uint64 { return maphash.Bytes(t.seed, addr[:]) }
 
@@ -71,7 +69,7 @@ func (t *ipTable[S]) hash(addr [16]byte) uint64 { return maphash.Bytes(t.seed, a
 func (t *ipTable[S]) find(addr netip.Addr) (hash uint64, id uint32) {
 	b := addr.As16()
 	hash = t.hash(b)
-	return hash, t.byAddr.find(hash, func(id uint32) bool { return t.entries.at(id).addr == b })
+	return hash, t.byAddr.find(hash, func(id uint32) bool { return t.at(id).addr == b })
 }
 
 // findOrAdd finds or makes the entry of an address.
@@ -80,9 +78,9 @@ func (t *ipTable[S]) findOrAdd(addr netip.Addr) uint32 {
 	if id != 0 {
 		return id
 	}
-	id = t.entries.allocate()
+	id = t.allocate()
 	t.places.reach(id)
-	*t.entries.at(id) = entry{addr: addr.As16(), due: noDue, state: occupied}
+	*t.at(id) = entry{addr: addr.As16(), due: noDue, state: occupied}
 	t.byAddr.add(hash, id)
 	t.count++
 	t.touch(id)
@@ -90,16 +88,16 @@ func (t *ipTable[S]) findOrAdd(addr netip.Addr) uint32 {
 }
 
 // touch must be called before the due time of an IP changes, and after an entry is created.
-func (t *ipTable[S]) touch(id uint32) { t.history.touchEntry(id, t.entries.at(id)) }
+func (t *ipTable[S]) touch(id uint32) { t.history.touchEntry(id, t.at(id)) }
 
 // drop removes an entry that has no references.
 func (t *ipTable[S]) drop(id uint32) {
 	t.touch(id)
-	e := t.entries.at(id)
+	e := t.at(id)
 	t.history.noteDropped(e)
 	t.byAddr.remove(t.hash(e.addr), id)
 	*e = entry{}
-	t.entries.release(id)
+	t.release(id)
 	t.count--
 }
 
@@ -119,7 +117,7 @@ func (t *ipTable[S]) dropVacant(now int64) {
 
 // setDue sets the due time of an entry that was loaded; noDue removes it if it has no sites.
 func (t *ipTable[S]) setDue(id uint32, due int64) {
-	e := t.entries.at(id)
+	e := t.at(id)
 	e.due = due
 	switch {
 	case e.state != vacant:
@@ -135,7 +133,7 @@ func (t *ipTable[S]) setDue(id uint32, due int64) {
 // reconcile moves an entry to its place after a change: into or out of the outer heap (W1), into the vacant heap, or
 // out of memory.
 func (t *ipTable[S]) reconcile(id uint32) {
-	e, pos := t.entries.at(id), *t.places.at(id)
+	e, pos := t.at(id), *t.places.at(id)
 	if e.members == 0 && e.lease == 0 {
 		if e.state == vacant {
 			return
@@ -221,7 +219,7 @@ func (t *ipTable[S]) removeWaiting(e *entry, s *site[S]) {
 
 // attach places a site without an entry at the given entry.
 func (t *ipTable[S]) attach(s *site[S], id uint32) {
-	e := t.entries.at(id)
+	e := t.at(id)
 	if e.state == vacant {
 		t.vacant.remove(*t.places.at(id), t.setPlace)
 		e.state = occupied
@@ -233,7 +231,7 @@ func (t *ipTable[S]) attach(s *site[S], id uint32) {
 // detach removes a site that is not leased from its entry, which may then be gone.
 func (t *ipTable[S]) detach(s *site[S]) {
 	id := s.entry
-	e := t.entries.at(id)
+	e := t.at(id)
 	if s.pos != 0 {
 		t.removeWaiting(e, s)
 	}

@@ -22,17 +22,15 @@ type lease[S any] struct {
 
 // leaseTable holds the leases of all Visits that are out.
 type leaseTable[S any] struct {
-	lastID uint64 // the id of the last lease
-	leases slab[lease[S]]
-}
+	slab[lease[S]]
 
-// at returns the lease with a number.
-func (t *leaseTable[S]) at(number uint32) *lease[S] { return t.leases.at(number) }
+	lastID uint64 // the id of the last lease
+}
 
 // open moves up to most items from the queue of the site into a new lease.
 func (t *leaseTable[S]) open(s *site[S], most int) (number uint32, l *lease[S]) {
-	number = t.leases.allocate()
-	l = t.leases.at(number)
+	number = t.allocate()
+	l = t.at(number)
 	t.lastID++
 	l.id, l.site = t.lastID, s.id
 	q := s.queue
@@ -49,7 +47,7 @@ func (t *leaseTable[S]) open(s *site[S], most int) (number uint32, l *lease[S]) 
 
 // close ends a lease. The next lease reuses its buffers unless they are too large.
 func (t *leaseTable[S]) close(number uint32) {
-	l := t.leases.at(number)
+	l := t.at(number)
 	invariants.Mangle(l.buf)
 	buf, items, updates := l.buf[:0], l.items[:0], l.updates
 	if cap(buf) > 16<<10 || cap(items) > 1024 {
@@ -57,5 +55,5 @@ func (t *leaseTable[S]) close(number uint32) {
 	}
 	clear(updates)
 	*l = lease[S]{buf: buf, items: items, updates: updates[:0]}
-	t.leases.release(number)
+	t.release(number)
 }

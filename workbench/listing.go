@@ -81,7 +81,7 @@ func (l Listing[S]) Any(is func(*S) bool) bool {
 			}
 		}
 	}
-	for n := range c.leases.leases.last {
+	for n := range c.leases.last {
 		if lease := c.leases.at(n + 1); lease.id != 0 {
 			s := c.sites.at(lease.site)
 			if is(&s.data) {

@@ -140,7 +140,7 @@ func (w *Workbench[S]) Snapshot(site func(dst []byte, s *S) []byte) (*Snapshot[S
 	s.head = binary.AppendUvarint(s.head, uint64(c.sites.records.last))
 	s.head = binary.AppendUvarint(s.head, c.leases.lastID)
 	s.capture.encode = site
-	h.begin(&s.capture, c.sites.records.last, c.ips.entries.last)
+	h.begin(&s.capture, c.sites.records.last, c.ips.last)
 	return s, nil
 }
 

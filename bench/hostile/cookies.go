@@ -1,6 +1,9 @@
 package hostile
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // cookies are the cases of what a client is asked to tell again.
 func cookies() []Case {
@@ -15,17 +18,8 @@ func cookies() []Case {
 				switch x.Path {
 				case "/many", "/more": // a head has only so many lines
 					for i := range 500 {
-						b.WriteString(
-							set + strings.TrimPrefix(
-								x.Path,
-								"/",
-							) + itoa(
-								i,
-							) + "=" + strings.Repeat(
-								"v",
-								20,
-							) + "; Path=/\r\n",
-						)
+						name := strings.TrimPrefix(x.Path, "/") + strconv.Itoa(i)
+						b.WriteString(set + name + "=" + strings.Repeat("v", 20) + "; Path=/\r\n")
 					}
 				case "/large":
 					b.WriteString(set + "large=" + strings.Repeat("v", 60<<10) + "; Path=/\r\n")

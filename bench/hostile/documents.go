@@ -2,6 +2,7 @@ package hostile
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -12,11 +13,8 @@ func documents() []Case {
 		{ID: "P02", Play: func(x *Exchange) {
 			if x.Path == "/endless" {
 				const size = 100 << 20
-				x.Write(
-					"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: " + itoa(
-						size,
-					) + "\r\n\r\n<a href=/before-endless><p title='",
-				)
+				x.Write("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: " + strconv.Itoa(size) +
+					"\r\n\r\n<a href=/before-endless><p title='")
 				x.Repeat("<a href=/no>", size-50)
 				return
 			}

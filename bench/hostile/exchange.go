@@ -52,7 +52,8 @@ func (x *Exchange) Send(b []byte) bool {
 
 // Page sends a whole answer: a status line, the fields given, each with its line end, Content-Length, and the body.
 func (x *Exchange) Page(status, fields, body string) bool {
-	return x.Write("HTTP/1.1 " + status + "\r\n" + fields + "Content-Length: " + itoa(len(body)) + "\r\n\r\n" + body)
+	length := "Content-Length: " + strconv.Itoa(len(body))
+	return x.Write("HTTP/1.1 " + status + "\r\n" + fields + length + "\r\n\r\n" + body)
 }
 
 // HTML is Page of an ordinary document.

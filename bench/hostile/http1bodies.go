@@ -84,7 +84,7 @@ func aroundLimit(n int) Case {
 	}}
 	for _, framing := range []string{"length", "chunked", "close"} {
 		for size := n - 1; size <= n+1; size++ {
-			c.Seeds = append(c.Seeds, "/"+itoa(size)+"?"+framing)
+			c.Seeds = append(c.Seeds, "/"+strconv.Itoa(size)+"?"+framing)
 		}
 	}
 	return c
@@ -119,7 +119,7 @@ func lengths() Case {
 func types() Case {
 	of := func(path, field string) answer {
 		body := "<!doctype html><title>" + path + "</title><a href=\"" + path + "/found\">a link</a>"
-		return answer{path, okLine + field + "Content-Length: " + itoa(len(body)) + "\r\n\r\n" + body}
+		return answer{path, okLine + field + "Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body}
 	}
 	return says(
 		"H27",

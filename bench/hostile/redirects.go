@@ -53,10 +53,10 @@ func ring(x *Exchange) {
 	case x.Path == "/b":
 		x.redirect("/a")
 	case ringed:
-		x.redirect("/ring/" + itoa(next(number)))
+		x.redirect("/ring/" + strconv.Itoa(next(number)))
 	case x.Path == "/":
 		number, _, _ = strings.Cut(strings.TrimPrefix(x.Host, "n"), ".")
-		x.redirect("http://n" + itoa(next(number)) + ".r01.test/")
+		x.redirect("http://n" + strconv.Itoa(next(number)) + ".r01.test/")
 	default:
 		x.redirect(x.Path)
 	}

@@ -1,5 +1,7 @@
 package hostile
 
+import "strconv"
+
 // answer is what a path is answered with: text, as it is.
 type answer struct{ path, text string }
 
@@ -45,7 +47,7 @@ func makes(id string, list ...made) Case {
 
 // named is an answer that begins so, and has its path as its body: no two of them are alike.
 func named(path, begin string) answer {
-	return answer{path, begin + "\r\nContent-Length: " + itoa(len(path)) + "\r\n\r\n" + path}
+	return answer{path, begin + "\r\nContent-Length: " + strconv.Itoa(len(path)) + "\r\n\r\n" + path}
 }
 
 // The beginnings of most answers.

@@ -45,7 +45,7 @@ func playSitemap(x *Exchange) {
 		index(x, "/ring.xml", "/ring.xml?2", "/ring.xml?3")
 	case strings.HasPrefix(x.Path, "/deep/"): // each names another
 		n, _ := strconv.Atoi(strings.TrimSuffix(x.Path[len("/deep/"):], ".xml")) // 0 for what is no number
-		index(x, "/deep/"+itoa(n+1)+".xml")
+		index(x, "/deep/"+strconv.Itoa(n+1)+".xml")
 	case x.Path == "/bomb.xml.gz": // gigabytes of entries, all the same
 		x.Write(gz)
 		x.sendGzip("<?xml version=\"1.0\"?><urlset"+sitemapSpace+entry("/bomb/found"), 10<<10)
@@ -53,7 +53,7 @@ func playSitemap(x *Exchange) {
 		x.Write(gz)
 		var b strings.Builder
 		for i := range 60_000 {
-			b.WriteString("http://" + x.Host + "/many/" + itoa(i) + "\n")
+			b.WriteString("http://" + x.Host + "/many/" + strconv.Itoa(i) + "\n")
 		}
 		x.Write(packed(b.String()))
 	case x.Path == "/packed-twice.xml.gz":

@@ -1,6 +1,7 @@
 package hostile
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -77,6 +78,6 @@ func escapes(x *Exchange) {
 	case "/moved":
 		x.redirect("/to" + field)
 	default:
-		x.HTML("here is " + itoa(len(x.Path)))
+		x.HTML("here is " + strconv.Itoa(len(x.Path)))
 	}
 }

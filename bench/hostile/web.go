@@ -54,7 +54,7 @@ func (w *Web) Seeds(hosts int) []string {
 		for n := range hosts {
 			name := id
 			if n > 0 {
-				name += "-" + itoa(n)
+				name += "-" + strconv.Itoa(n)
 			}
 			for _, path := range c.seeds() {
 				if strings.HasPrefix(path, "/") {
@@ -134,5 +134,3 @@ func (w *Web) again(url string) int {
 	}
 	return n
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -39,7 +39,7 @@ func (c *findings) add(f Finding) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.report.add(f)
+	c.report.Add(f)
 }
 
 // checked says how much of an area was examined.

@@ -38,8 +38,12 @@ type tally struct {
 	capturesBehind int64      // responses and revisits behind the checkpoint
 	behindIDs      map[warc.ID]bool
 	behindRevisit  []reference // revisits behind the checkpoint of what the map of payloads does not have
-	removed        removedFiles
-	damaged        atomic.Bool // some record could not be read: the sums are not true
+	removed        struct {    // WARC files that are in an object store and not here
+		count int64
+		bytes int64
+		place string // of the first
+	}
+	damaged atomic.Bool // some record could not be read: the sums are not true
 }
 
 type reference struct {

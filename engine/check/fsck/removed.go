@@ -13,13 +13,6 @@ import (
 	"orbweaver/warc/fixity"
 )
 
-// removedFiles are WARC files that are in an object store and not here.
-type removedFiles struct {
-	count int64
-	bytes int64
-	place string // of the first
-}
-
 // removedFile checks what is left here of a file that was sent and removed: its index, and its line in the manifest.
 func (c *archiveCheck) removedFile(t *tally, info warc.FileInfo, r *receipts.Receipt) error {
 	if t.removed.count++; t.removed.count == 1 {

@@ -71,9 +71,6 @@ func (r *Report) OnlyIndexes() bool {
 // AddArea adds an area of another check.
 func (r *Report) AddArea(a Area) { r.Areas = append(r.Areas, a) }
 
-// Add adds a finding of another check.
-func (r *Report) Add(f Finding) { r.add(f) }
-
 func (r *Report) area(name string) *Area {
 	for i := range r.Areas {
 		if r.Areas[i].Name == name {
@@ -84,7 +81,8 @@ func (r *Report) area(name string) *Area {
 	return &r.Areas[len(r.Areas)-1]
 }
 
-func (r *Report) add(f Finding) {
+// Add adds a finding.
+func (r *Report) Add(f Finding) {
 	a := r.area(f.Area)
 	if f.Severity == Error {
 		a.Errors++

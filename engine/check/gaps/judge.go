@@ -209,7 +209,7 @@ func (j *judge) pair(x *exchange, doubt Reason) {
 	}
 	told = max(told, min(least.micros, longest)) // within what is known of the gap, the delay was kept
 	if shortest != math.MinInt64 && x.flags&isUnrecorded == 0 {
-		j.out.observe(told)
+		j.out.sizes.observe(told)
 	}
 	one := gap{
 		earlier: a.place, later: x.place, hasEarlier: a.flags&isUnrecorded == 0, hasLater: x.flags&isUnrecorded == 0,

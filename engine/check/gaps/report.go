@@ -140,8 +140,6 @@ type gap struct {
 // beyond is how much longer than required the gap is.
 func (g *gap) beyond() int64 { return g.micros - g.required.micros }
 
-func (g *Gaps) observe(micros int64) { g.sizes.observe(micros) }
-
 // doubt counts a gap that is not provable.
 func (g *Gaps) doubt(why Reason) {
 	g.NotProvable++

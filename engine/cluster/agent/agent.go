@@ -18,7 +18,9 @@ import (
 // agent is this agent among the others: the parts that do its work, joined by connect. What they do for a URL happens
 // within the step of the journal that moves the URL. The ownership view changes while all steps stand still.
 type agent struct {
+	cluster.Router         // the router
 	cluster.RobotsRouter   // hosts.robots
+	cluster.EndDetector    // end
 	cluster.URLQuestions   // server.urls
 	cluster.PayloadSharing // files.others
 
@@ -35,11 +37,11 @@ type agent struct {
 	end       *termination.Detector
 
 	files  files
-	router router
 	lost   lostAgents
 	server server
 
-	traffic    traffic
+	accounts   *accounts // of the other agents
+	senders    *delivery.Senders
 	pages      *recovery.Pages
 	leases     *leasing.Leases
 	hosts      hosts
@@ -53,12 +55,6 @@ type files struct {
 	fetched *recovery.FetchedURLs
 	stored  *payloads.Holder // payloads of this agent
 	others  *payloads.Asker  // payloads of other agents
-}
-
-// traffic is what bounds and carries messages to the other agents and from them.
-type traffic struct {
-	accounts *accounts // of the other agents
-	senders  *delivery.Senders
 }
 
 // hosts moves sites and their robots.txt between agents.

@@ -14,25 +14,13 @@ import (
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/layout"
-	"orbweaver/engine/state/queued"
 	"orbweaver/engine/store/manifest"
 	"orbweaver/internal/outcome"
 	"orbweaver/warc"
 )
 
-// Views implements cluster.Router.
+// Views implements cluster.Member.
 func (p *agent) Views() *ownership.Current { return &p.views.Current }
-
-// WaitRoom implements cluster.Router.
-func (p *agent) WaitRoom(ctx context.Context) error { return p.router.waitRoom(ctx) }
-
-// Route implements cluster.Router and cluster.VisitGate.
-func (p *agent) Route(scratch []byte, it *queued.URL) []byte { return p.router.route(scratch, it) }
-
-// RouteRecovered implements cluster.VisitGate.
-func (p *agent) RouteRecovered(instance string, it *queued.URL) {
-	p.router.routeRecovered(instance, it)
-}
 
 // Owns implements cluster.VisitGate.
 func (p *agent) Owns(site []byte) bool { return p.views.Load().Owns(site) }
@@ -82,9 +70,6 @@ func (p *agent) GiveSites(now time.Time) (more bool, err error) {
 	return p.hosts.handoff.Step(now)
 }
 
-// Ended implements cluster.Termination.
-func (p *agent) Ended() <-chan struct{} { return p.end.Ended() }
-
 // Maintain implements cluster.FetchedLog.
 func (p *agent) Maintain() error { return p.files.fetched.Maintain() }
 
@@ -130,7 +115,7 @@ func (p *agent) BeginRebuilt() error {
 func (p *agent) Depart(ctx context.Context, d *leave.Departure) error {
 	err := d.Run(ctx, leave.Agent{
 		Register: p.leaving, Views: p.views, Outbox: p.files.outbox, Fetched: p.files.fetched,
-		HashSeed: p.parts.Frontier.HashSeed, Joined: p.joinedSignal, WaitRoom: p.router.waitRoom,
+		HashSeed: p.parts.Frontier.HashSeed, Joined: p.joinedSignal, WaitRoom: p.WaitRoom,
 		AcceptMessages: p.server.acceptMessages,
 	})
 	if err == nil {
@@ -192,15 +177,4 @@ func (p *agent) Stop(ctx context.Context) error {
 // Close implements cluster.Member.
 func (p *agent) Close() error {
 	return errors.Join(p.files.outbox.Close(), p.files.fetched.Close(), p.files.others.Close())
-}
-
-// EndReason implements cluster.Termination.
-func (p *agent) EndReason() string { return p.end.EndReason() }
-
-// StepCount implements cluster.Termination.
-func (p *agent) StepCount() int64 { return p.end.StepCount() }
-
-// NegotiateEnd implements cluster.Termination.
-func (p *agent) NegotiateEnd(wait time.Duration, reason string, busy bool, steps int64) (time.Duration, string) {
-	return p.end.NegotiateEnd(wait, reason, busy, steps)
 }

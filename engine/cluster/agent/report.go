@@ -23,10 +23,10 @@ func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
 		PayloadRequestsUnanswered: p.files.others.Unanswered.Load(), PayloadsElsewhere: p.files.others.Found.Load(),
 		PayloadBytesElsewhere: p.files.others.FoundBytes.Load(),
 		CapturesSuperseded:    p.superseded.marked.Load(),
-		MessagesSent:          p.traffic.senders.Sent.Load(), MessagesReceived: p.server.messages.Load(),
-		MessagesFailed: p.traffic.senders.Failed.Load(), MessagesDeferred: p.traffic.senders.Held.Load(),
-		MessagesRefused: p.server.malformedMessages.Load() + p.traffic.senders.Refused.Load(),
-		BytesSent:       p.traffic.senders.BytesSent.Load(), BytesReceived: p.server.bytes.Load(),
+		MessagesSent:          p.senders.Sent.Load(), MessagesReceived: p.server.messages.Load(),
+		MessagesFailed: p.senders.Failed.Load(), MessagesDeferred: p.senders.Held.Load(),
+		MessagesRefused: p.server.malformedMessages.Load() + p.senders.Refused.Load(),
+		BytesSent:       p.senders.BytesSent.Load(), BytesReceived: p.server.bytes.Load(),
 		UnknownSendersRefused: p.server.authority.noMember.Load(), StatementsRefused: p.server.authority.unauthorised.Load(),
 	}
 	p.leases.FillReport(r, time.Now())
@@ -47,7 +47,7 @@ func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
 			a.Share = view.Shares[i]
 		}
 		a.URLsWaiting = int64(p.files.outbox.Counts(k.Instance()).Backlog)
-		p.traffic.accounts.FillReport(&a)
+		p.accounts.FillReport(&a)
 		r.Agents = append(r.Agents, a)
 	}
 	return r

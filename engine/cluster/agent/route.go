@@ -23,9 +23,9 @@ type router struct {
 	journal  *journal.Store
 }
 
-// route implements cluster.Router.Route. If this agent owns the URL now, because its owner is gone, the URL passes
+// Route implements cluster.Router. If this agent owns the URL now, because its owner is gone, the URL passes
 // admission again: for a temporary owner it is new.
-func (r *router) route(scratch []byte, it *queued.URL) []byte {
+func (r *router) Route(scratch []byte, it *queued.URL) []byte {
 	if it.RobotsOf != nil {
 		r.robots.Route(it)
 		return scratch
@@ -41,13 +41,13 @@ func (r *router) route(scratch []byte, it *queued.URL) []byte {
 	return scratch
 }
 
-// routeRecovered implements cluster.VisitGate.RouteRecovered.
-func (r *router) routeRecovered(instance string, it *queued.URL) {
+// RouteRecovered implements cluster.Router.
+func (r *router) RouteRecovered(instance string, it *queued.URL) {
 	r.outbox.PutRetained(instance, message.AppendLink(nil, it))
 }
 
-// waitRoom implements cluster.Router.WaitRoom.
-func (r *router) waitRoom(ctx context.Context) error {
+// WaitRoom implements cluster.Router.
+func (r *router) WaitRoom(ctx context.Context) error {
 	for r.outbox.HasOverflow() {
 		err := r.spill()
 		if err == nil {

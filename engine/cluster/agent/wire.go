@@ -27,7 +27,7 @@ func (p *agent) Connect(parts Parts) {
 	steps := new(atomic.Int64)
 	p.leaving = p.newLeaveRegister()
 	p.connectPayloads()
-	p.traffic.accounts = newAccounts(
+	p.accounts = newAccounts(
 		int64(max(parts.Options.PeerQuota, 0)), parts.Journal.Count.Finished.Load, p.leaving.Wake, parts.Log)
 	p.leases = p.newLeases(parts.Live.AddrDelay)
 	p.hosts.robots = robotsrelay.New(robotsrelay.Options{
@@ -39,7 +39,7 @@ func (p *agent) Connect(parts Parts) {
 		Steps:      steps,
 	})
 	p.RobotsRouter = p.hosts.robots
-	p.router = router{
+	p.Router = &router{
 		views:    p.views,
 		outbox:   p.files.outbox,
 		robots:   p.hosts.robots,
@@ -54,12 +54,13 @@ func (p *agent) Connect(parts Parts) {
 		Dead:     parts.Dead,
 		Counters: &parts.Journal.Count,
 		Log:      parts.Log,
-		Route:    p.router.route,
+		Route:    p.Route,
 		Forget:   p.hosts.robots.Forget,
 	})
 	p.pages = p.newPages()
 	p.end = p.newDetector(steps)
-	p.traffic.senders = delivery.New(delivery.Options{
+	p.EndDetector = p.end
+	p.senders = delivery.New(delivery.Options{
 		Outbox:  p.files.outbox,
 		Journal: parts.Journal,
 		Log:     parts.Log,
@@ -112,7 +113,7 @@ func (p *agent) connectViews() {
 		network:  p.network,
 		views:    p.views,
 		leaving:  p.leaving,
-		accounts: p.traffic.accounts,
+		accounts: p.accounts,
 		awayMax:  p.parts.Options.AgentAway,
 	}
 	p.installer = viewInstaller{
@@ -145,7 +146,7 @@ func (p *agent) connectMessages() {
 		leaving:  p.leaving,
 		outbox:   p.files.outbox,
 		fetched:  p.files.fetched,
-		senders:  p.traffic.senders,
+		senders:  p.senders,
 		leases:   p.leases,
 		journal:  p.parts.Journal,
 		frontier: p.parts.Frontier,
@@ -157,7 +158,7 @@ func (p *agent) connectMessages() {
 			network:  p.network,
 			views:    p.views,
 			history:  &p.history,
-			accounts: p.traffic.accounts,
+			accounts: p.accounts,
 			leaving:  p.leaving,
 			robots:   p.hosts.robots,
 			fetched:  p.files.fetched,
@@ -180,7 +181,7 @@ func (p *agent) connectMessages() {
 		},
 		urls:     urlQuestions{network: p.network},
 		items:    taken,
-		accounts: p.traffic.accounts,
+		accounts: p.accounts,
 		journal:  p.parts.Journal,
 		frontier: p.parts.Frontier,
 		sites:    p.parts.Sites,
@@ -203,7 +204,7 @@ func (p *agent) newFollower() *follower {
 		end:       p.end,
 		leaving:   p.leaving,
 		outbox:    p.files.outbox,
-		senders:   p.traffic.senders,
+		senders:   p.senders,
 		leases:    p.leases,
 		handler:   &p.server,
 		wake:      p.parts.Wake,
@@ -254,7 +255,7 @@ func (p *agent) newLeaveRegister() *leave.Register {
 
 // newDetector makes the termination detection. steps counts what no counter of the journal counts.
 func (p *agent) newDetector(steps *atomic.Int64) *termination.Detector {
-	accounts := p.traffic.accounts
+	accounts := p.accounts
 	return termination.New(termination.Options{
 		Network:      p.network,
 		Views:        p.views,

@@ -47,19 +47,16 @@ type Giver struct {
 	withDisk  []*visit.State // of these, those that have something on disk
 	visited   [][]byte       // keys of those whose Visit was out
 	nextLook  time.Time      // at visited
-	walk      walkCounts
+	walk      struct {       // the current walk over the sites
+		began time.Time
+		sites int
+		urls  int64
+	}
 
 	item, key, state, path []byte
 	held                   int    // URLs in item
 	buf                    []byte // items to be sent
 	ends                   []int  // of each
-}
-
-// walkCounts are the numbers of one walk over the sites.
-type walkCounts struct {
-	began time.Time
-	sites int
-	urls  int64
 }
 
 const (

@@ -141,7 +141,7 @@ func (n *Network) Close() error {
 		err = members.Close()
 	}
 	err = errors.Join(err, n.transport.Close())
-	n.prover.wait()
+	n.prover.loops.Wait()
 	return err
 }
 

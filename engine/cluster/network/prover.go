@@ -95,15 +95,13 @@ func (p *prover) start(members *membership.Service, t *transport.Transport) {
 	}
 }
 
-// stop ends the loops, and wait waits for them.
+// stop ends the loops, without waiting for them.
 func (p *prover) stop() {
 	p.mu.Lock()
 	p.stopped = true
 	p.mu.Unlock()
 	p.end()
 }
-
-func (p *prover) wait() { p.loops.Wait() }
 
 // follow keeps asking agents that have proved nothing, until stop.
 func (p *prover) follow(members *membership.Service) {

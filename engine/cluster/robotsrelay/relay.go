@@ -37,8 +37,9 @@ type Options struct {
 
 // Relay carries redirects and results.
 type Relay struct {
-	o       Options
-	waiting waitingSites
+	waitingSites
+
+	o Options
 }
 
 // New makes the Relay of an agent.
@@ -62,7 +63,7 @@ func (r *Relay) Route(it *queued.URL) {
 	to := v.OwnerOf(it.RobotsOf)
 	if to == v.Self {
 		to = v.OwnerOf(it.Rest)
-		r.waiting.add(it.RobotsOf, v.Agents[to].ID, time.Now())
+		r.add(it.RobotsOf, v.Agents[to].ID, time.Now())
 	}
 	if to != v.Self { // else the view has changed meanwhile: the site is given up, and asks again
 		r.o.Outbox.Put(v.Instances[to], message.AppendRobotsRedirect(nil, it))
@@ -74,7 +75,7 @@ func (r *Relay) SendResult(result *site.RobotsResult) bool {
 	v := r.o.Views.Load()
 	owner := v.OwnerOf(result.Site)
 	if owner == v.Self {
-		r.waiting.drop(result.Site)
+		r.Forget(result.Site)
 		return false
 	}
 	r.o.Steps.Add(1)
@@ -109,18 +110,9 @@ func (r *Relay) TakeRedirect(it queued.URL) error {
 	return r.o.Sites.RedirectRobots(redirect)
 }
 
-// AskedAgent is the agent that was asked for the robots.txt of a site; empty if the site waits for none.
-func (r *Relay) AskedAgent(site []byte) (id string) { return r.waiting.askedAgent(site) }
-
-// AwaitsRobots says that a site of this agent waits for another agent.
-func (r *Relay) AwaitsRobots() bool { return r.waiting.any() }
-
-// Forget ends the wait of a site that goes to another agent.
-func (r *Relay) Forget(site []byte) { r.waiting.drop(site) }
-
 // GiveUpOverdue ends the wait of sites that have waited too long. It looks at most once a second.
 func (r *Relay) GiveUpOverdue(now time.Time) error {
-	for _, key := range r.waiting.takeOverdue(now) {
+	for _, key := range r.takeOverdue(now) {
 		if !r.o.Views.Load().Owns(key) {
 			continue
 		}

@@ -35,19 +35,22 @@ func (w *waitingSites) add(site []byte, agent string, now time.Time) {
 	w.bySite[string(site)] = waitingSite{now.Add(waitMax), agent}
 }
 
-func (w *waitingSites) askedAgent(site []byte) string {
+// AskedAgent is the agent that was asked for the robots.txt of a site; empty if the site waits for none.
+func (w *waitingSites) AskedAgent(site []byte) (id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.bySite[string(site)].agent
 }
 
-func (w *waitingSites) drop(site []byte) {
+// Forget ends the wait of a site.
+func (w *waitingSites) Forget(site []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.bySite, string(site))
 }
 
-func (w *waitingSites) any() bool {
+// AwaitsRobots says that a site of this agent waits for another agent.
+func (w *waitingSites) AwaitsRobots() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.bySite) > 0

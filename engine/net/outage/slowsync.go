@@ -13,11 +13,14 @@ import (
 type SlowSync struct {
 	Warn func(msg string, args ...any)
 
-	mu            sync.Mutex
-	began         time.Time // of the sync under way; zero if none
-	ended         time.Time // of the last slow one
-	took          time.Duration
-	waits         slowWait
+	mu    sync.Mutex
+	began time.Time // of the sync under way; zero if none
+	ended time.Time // of the last slow one
+	took  time.Duration
+	waits struct { // the last slow wait for a write
+		began, ended time.Time // began is zero if none is under way
+		took         time.Duration
+	}
 	slowWarnings  throttle.Log
 	stuckWarnings throttle.Log
 }
@@ -27,12 +30,6 @@ const (
 	syncStuck     = 30 * time.Second
 	syncRemembers = 10 * time.Second // a slow sync is worth mentioning for so long
 )
-
-// slowWait is the last slow wait for a write.
-type slowWait struct {
-	began, ended time.Time // began is zero if none is under way
-	took         time.Duration
-}
 
 // writeSlow is how long a group commit waits for the write under way before the disk counts as slow: a write goes to
 // the memory of the system, and takes microseconds.

@@ -33,7 +33,7 @@ func (o Options) WithDefaults() Options {
 // Outbox holds the messages for other agents. It is safe for concurrent use, except that no other call may run during
 // Checkpoint and Check.
 type Outbox struct {
-	limit batchLimit
+	o     Options
 	files queueFiles
 
 	mu struct {
@@ -49,10 +49,7 @@ type Outbox struct {
 // Open opens an Outbox at a checkpoint, with the bytes that belong to it. Without a checkpoint it is empty.
 func Open(fsys vfs.FS, o Options, c *Checkpoint, inMemory []byte) (_ *Outbox, err error) {
 	o = o.WithDefaults()
-	b := &Outbox{
-		limit: batchLimit{items: o.BatchItems, bytes: o.BatchBytes},
-		files: queueFiles{fsys: fsys, dir: o.Dir, segmentBytes: o.SegmentBytes},
-	}
+	b := &Outbox{o: o, files: queueFiles{fsys: fsys, dir: o.Dir, segmentBytes: o.SegmentBytes}}
 	b.mu.agents = make(map[string]*agentQueue)
 	defer func() {
 		if err != nil {
@@ -160,7 +157,7 @@ func (b *Outbox) TakeBatch(agent string) (*Batch, error) {
 	if q == nil || q.removing || b.mu.err != nil {
 		return nil, b.mu.err
 	}
-	batch, err := q.nextBatch(b.limit)
+	batch, err := q.nextBatch(&b.o)
 	b.recordError(err)
 	if batch.Items == 0 {
 		q.wakeIfMore() // after an error that passes, the caller tries again

@@ -28,16 +28,14 @@ type Batch struct {
 	queue    *agentQueue // nil if the queue was removed
 }
 
-// batchLimit says when a batch is full.
-type batchLimit struct{ items, bytes int }
-
-func (l batchLimit) isFull(batch *Batch) bool {
-	return batch.Items >= l.items || len(batch.Bytes) >= l.bytes
+// isFull says that a batch has as much as the options allow.
+func (o *Options) isFull(batch *Batch) bool {
+	return batch.Items >= o.BatchItems || len(batch.Bytes) >= o.BatchBytes
 }
 
 // nextBatch is the oldest returned batch, or a batch of items from the backlog. It has no items if there are none. The
 // batch has its items also with an error: then the next call has the error again.
-func (q *agentQueue) nextBatch(limit batchLimit) (*Batch, error) {
+func (q *agentQueue) nextBatch(o *Options) (*Batch, error) {
 	if len(q.returned) > 0 {
 		batch := q.returned[0]
 		q.returned = q.returned[1:]
@@ -45,7 +43,7 @@ func (q *agentQueue) nextBatch(limit batchLimit) (*Batch, error) {
 	}
 	batch := &Batch{queue: q}
 	var item []byte
-	for !limit.isFull(batch) {
+	for !o.isFull(batch) {
 		var ok bool
 		var err error
 		item, ok, err = q.backlog.queue.Read(item[:0])
@@ -135,14 +133,14 @@ func (q *agentQueue) unacknowledged() (items []byte) {
 }
 
 // restoreBatches makes returned batches of items that were not acknowledged.
-func (q *agentQueue) restoreBatches(unacknowledged []byte, limit batchLimit) error {
+func (q *agentQueue) restoreBatches(unacknowledged []byte, o *Options) error {
 	batch := &Batch{queue: q}
 	for item, err := range Items(unacknowledged) {
 		if err != nil {
 			return err
 		}
 		batch.Bytes = AppendItem(batch.Bytes, item)
-		if batch.Items++; limit.isFull(batch) {
+		if batch.Items++; o.isFull(batch) {
 			q.returned = append(q.returned, batch)
 			batch = &Batch{queue: q}
 		}

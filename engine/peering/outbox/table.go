@@ -65,7 +65,7 @@ func (b *Outbox) restore(inMemory []byte) error {
 				b.recordError(err)
 			}
 		}
-		if err := q.restoreBatches(unacknowledged, b.limit); err != nil {
+		if err := q.restoreBatches(unacknowledged, &b.o); err != nil {
 			return err
 		}
 		notify.Send(q.wake)

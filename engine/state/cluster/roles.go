@@ -17,13 +17,14 @@ import (
 
 // Router sends queued URLs to the agents that own them.
 type Router interface {
-	// Views holds the ownership view in force. It changes only while all steps of the journal stand still.
-	Views() *ownership.Current
 	// WaitRoom waits while the backlog is in memory because the disk is full.
 	WaitRoom(ctx context.Context) error
 	// Route sends a URL, whole in it.Rest, to the agent that owns it. If that is this agent now, the URL passes
 	// admission again. Route returns scratch, perhaps grown. It is called within a step.
 	Route(scratch []byte, it *queued.URL) []byte
+	// RouteRecovered notes that an agent has the page of a URL, so that this one does not fetch it. If that agent is
+	// lost, the URL is routed again.
+	RouteRecovered(instance string, it *queued.URL)
 }
 
 // VisitGate decides whether an exchange of this agent may begin.
@@ -48,10 +49,8 @@ type VisitGate interface {
 	// agent may not go on with it. EndExchange ends it.
 	BeginExchange(ctx context.Context, x *Exchange, site []byte) context.Context
 	EndExchange(x *Exchange)
-	// Route is Router's.
+	// Route and RouteRecovered are those of Router.
 	Route(scratch []byte, it *queued.URL) []byte
-	// RouteRecovered notes that an agent has the page of a URL, so that this one does not fetch it. If that agent is
-	// lost, the URL is routed again.
 	RouteRecovered(instance string, it *queued.URL)
 	// NoteAnswered notes the outcome of a URL.
 	NoteAnswered(o outcome.Outcome, url []byte)
@@ -73,6 +72,13 @@ type Handoff interface {
 
 // Termination detects that no agent has anything left to do.
 type Termination interface {
+	EndDetector
+	// AwaitsRobots says that a site waits for a robots.txt that another agent fetches.
+	AwaitsRobots() bool
+}
+
+// EndDetector decides together with the other agents that the crawl is over.
+type EndDetector interface {
 	// Ended is closed when the crawl is over and all agents know it.
 	Ended() <-chan struct{}
 	// EndReason is why the crawl has ended, once Ended is closed.
@@ -82,8 +88,6 @@ type Termination interface {
 	// NegotiateEnd is told what the distributor would do, at a step count: wait, or end for a reason. It returns what
 	// the distributor does. busy says that the workbench has items, though all URLs have their outcome.
 	NegotiateEnd(wait time.Duration, reason string, busy bool, steps int64) (time.Duration, string)
-	// AwaitsRobots says that a site waits for a robots.txt that another agent fetches.
-	AwaitsRobots() bool
 }
 
 // FetchedLog notes which URLs have an answer, for page recovery.
@@ -145,6 +149,8 @@ type PayloadSharing interface {
 type Member interface {
 	// IsShared says that the crawl may have other agents.
 	IsShared() bool
+	// Views holds the ownership view in force. It changes only while all steps of the journal stand still.
+	Views() *ownership.Current
 	// Begin takes up the state of the last checkpoint, nil for none. resumed says that this agent was a member before.
 	Begin(state *Checkpoint, resumed bool) error
 	// Replay does again what a message of the journal did, which came longer ago by age than its content says.

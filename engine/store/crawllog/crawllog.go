@@ -123,5 +123,5 @@ func Open(fsys vfs.FS, dir string, warn func(string, ...any)) (*Log, error) {
 // write adds a line that was built in l.buf. The caller holds l.lines.
 func (l *Log) write(line []byte) {
 	l.buf = line
-	l.add(line)
+	l.AddLines(line)
 }

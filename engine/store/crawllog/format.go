@@ -241,9 +241,6 @@ func AppendRestored(dst []byte, p *fetch.Page, r *Restored) []byte {
 	return append(append(append(dst, ','), noteRestored...), '\n')
 }
 
-// AddLines adds lines of AppendRefusal. It borrows b.
-func (l *Log) AddLines(b []byte) { l.add(b) }
-
 // appendLogHead appends the first four columns: time, status, size, URL.
 func appendLogHead(b []byte, at time.Time, status int, size int64, url []byte) []byte {
 	b = at.UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")

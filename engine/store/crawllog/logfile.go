@@ -78,9 +78,9 @@ const (
 	pendingMax   = 4 << 20  // largest number of bytes that wait to be written
 )
 
-// add adds lines, including their newlines. It borrows b and never waits for the disk. If the memory is full, the lines
-// are dropped and counted.
-func (l *logFile) add(b []byte) {
+// AddLines adds lines, including their newlines. It borrows b and never waits for the disk. If the memory is full, the
+// lines are dropped and counted.
+func (l *logFile) AddLines(b []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.pending)+len(b) > pendingMax {

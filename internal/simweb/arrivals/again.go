@@ -14,7 +14,7 @@ import (
 // on.
 func (l *Log) At(n int, when time.Time, lost int) *Log {
 	records, agents := l.Snapshot(0)
-	at := NewLog(l.model, l.names)
+	at := NewLog(l.model, l.Names)
 	l.mu.Lock()
 	at.base, at.conns, at.agents = l.base, l.conns, agents
 	at.unknown = slices.Clone(l.unknown)
@@ -64,7 +64,7 @@ func (l *Log) Lose(n int) {
 // Only returns the log of some of the arrivals, as if there had been no others. The original lives on.
 func (l *Log) Only(keep func(*Arrival) bool) *Log {
 	records, agents := l.Snapshot(0)
-	only := NewLog(l.model, l.names)
+	only := NewLog(l.model, l.Names)
 	l.mu.Lock()
 	only.base, only.conns, only.agents, only.unknown = l.base, l.conns, agents, slices.Clone(l.unknown)
 	for name, id := range l.unknownIDs {

@@ -61,8 +61,9 @@ type Names interface {
 
 // Log is what the server side saw, in order of the answers' ends. It is safe for concurrent use.
 type Log struct {
+	Names
+
 	model   *simweb.Model
-	names   Names
 	discard bool // nothing is kept
 
 	mu         sync.Mutex
@@ -77,7 +78,7 @@ type Log struct {
 
 // NewLog makes an empty log of a model.
 func NewLog(m *simweb.Model, names Names) *Log {
-	return &Log{model: m, names: names, unknownIDs: make(map[string]uint32), agents: []string{""}}
+	return &Log{model: m, Names: names, unknownIDs: make(map[string]uint32), agents: []string{""}}
 }
 
 // NewDiscardLog makes a log that keeps nothing.
@@ -86,12 +87,6 @@ func NewDiscardLog(m *simweb.Model, names Names) *Log {
 	l.discard = true
 	return l
 }
-
-// AddrOf returns the address of a host, zero for none.
-func (l *Log) AddrOf(name string) netip.Addr { return l.names.AddrOf(name) }
-
-// HasGuest reports whether an authority names a host of a guest.
-func (l *Log) HasGuest(authority string) bool { return l.names.HasGuest(authority) }
 
 // Len is the number of arrivals.
 func (l *Log) Len() int {
@@ -231,7 +226,7 @@ func (l *Log) arrival(r *Record, agents []string) Arrival {
 	if https {
 		a.Site = "https://" + authority
 	}
-	a.Addr = l.names.AddrOf(a.Host)
+	a.Addr = l.AddrOf(a.Host)
 	return a
 }
 

@@ -85,7 +85,7 @@ func (l *Log) TargetOf(url string) simweb.Target {
 	}
 	t := simweb.Target{Host: -1, Kind: simweb.KindUnknown}
 	if _, authority, _, ok := simweb.SplitURL(url); ok {
-		if l.names.HasGuest(authority) {
+		if l.HasGuest(authority) {
 			t.Kind = simweb.KindGuest
 		}
 		name, _, _ := simweb.SplitPort(authority)

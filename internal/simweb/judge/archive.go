@@ -26,7 +26,7 @@ func (j *judge) archive(crawled Crawled) {
 		}
 		class := ClassNone
 		if ok {
-			class = j.classOf(t)
+			class = j.truth.classOf(t)
 		}
 		if t.Kind == simweb.KindTrap && class == ClassOptional {
 			continue

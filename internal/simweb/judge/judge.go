@@ -151,11 +151,6 @@ func Judge(m *simweb.Model, writer *content.Writer, log *arrivals.Log, p Promise
 	return j.v
 }
 
-// classOf is what is right for a target in this crawl.
-func (j *judge) classOf(t simweb.Target) Class {
-	return j.truth.classOf(t)
-}
-
 func (j *judge) site(i int32) *siteState {
 	s := j.sites[i]
 	if s == nil {
@@ -192,7 +187,7 @@ func (j *judge) arrival(r *arrivals.Record) {
 		}
 		return
 	}
-	c := j.classOf(r.Target)
+	c := j.truth.classOf(r.Target)
 	switch {
 	case c == ClassDenied:
 		v.RobotsViolations++
@@ -360,7 +355,7 @@ func (j *judge) sum(serverOnly bool) {
 	} else {
 		for t, is := range j.seen {
 			if is&seenPage != 0 {
-				expect(t, j.classOf(t))
+				expect(t, j.truth.classOf(t))
 			}
 		}
 	}
