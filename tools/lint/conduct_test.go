@@ -21,7 +21,7 @@ var starters = places{
 	"engine/cluster/delivery/senders.go":         "the loop that follows membership waits for all senders",
 	"engine/peering/consensus/":                  "Close waits for the loops; a call of all agents waits for all answers",
 	"engine/durable/restore/archived.go":         "the replay of the journals waits for its readers",
-	"engine/net/fetch/keep.go":                   "time.AfterFunc; Close waits for it",
+	"engine/net/fetch/idleconns.go":              "time.AfterFunc; Close waits for it",
 	"engine/net/fetch/watch.go":                  "context.AfterFunc, stopped when the exchange ends",
 	"engine/operate/control/server.go":           "Close waits for the server",
 	"cmd/orbweaver/internal/archive/view.go":     "Run waits for the server",

@@ -7,7 +7,7 @@
 // for a group: one request at a time, the due time over restarts and on disk, and leases between agents.
 //
 //	schedule.ResolveLoop: under the key of its address -> fetchers: Groups.KeyOf says another key -> Release.Replace
-//	-> under the key of the group -> trouble.decide: Groups.Delay -> politeness.Attempt.GroupDelay -> IPDue
+//	-> under the key of the group -> consequences.decide: Groups.Delay -> politeness.Attempt.GroupDelay -> IPDue
 //
 // # An address with sites of a group and others
 //

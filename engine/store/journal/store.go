@@ -31,7 +31,7 @@ type Store struct {
 	entries  []*Entry     // guarded by commit: enter's
 	Seen     *dedup.Map
 	Disk     *outage.DiskGuard
-	SlowSync outage.SlowSync
+	SlowSync SlowSync
 	dirty    bool  // guarded by commit: something was appended since the last sync
 	lost     error // guarded by commit: a sync has failed; none is tried again, and nothing more is written
 	syncing  chan struct{}

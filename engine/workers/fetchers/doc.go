@@ -6,7 +6,7 @@
 //	request        what a site is asked for: cookies, login, conditions (request.go)
 //	exchange       one request and its response, and how long its parts took (exchange.go)
 //	observer       what stood before the site: an outage of the network, a closed way, a wall (way.go)
-//	trouble        what follows from an outcome: due times, retries, proofs, giving a site up (trouble.go)
+//	consequences   what follows from an outcome: due times, retries, proofs, giving a site up
 //	robotsVisits   robots.txt and its redirects (robots.go)
 //	settlement     outcome -> counters and journal, and the return of the Visit (settlement.go)
 //
@@ -20,12 +20,12 @@
 //
 //	--host-delay -> politeness.Policy.HostDelay; a host rule -> filter.HostSettings.HostDelay;
 //	Crawl-delay -> robots.Rules.CrawlDelay
-//	trouble.decide -> Policy.Decide -> Policy.SiteDelay -> Decision.SiteDue -> workbench.Release.SiteDue -> Acquire
+//	consequences.decide -> Policy.Decide -> Policy.SiteDelay -> Decision.SiteDue -> workbench.Release.SiteDue -> Acquire
 //
 // Retry-After of a response:
 //
-//	fetch.Head.RetryAfter -> trouble.retryAfter -> politeness.Attempt.RetryAfter, at most Policy.RetryAfterMax
-//	-> Policy.Decide -> Decision.SiteDue; and trouble.note -> site.State.NoteFailure -> FailureStreak.RetryAt
+//	fetch.Head.RetryAfter -> consequences.retryAfter -> politeness.Attempt.RetryAfter, at most Policy.RetryAfterMax
+//	-> Policy.Decide -> Decision.SiteDue; and consequences.note -> site.State.NoteFailure -> FailureStreak.RetryAt
 //
 // Limit of a body:
 //

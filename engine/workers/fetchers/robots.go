@@ -24,9 +24,9 @@ import (
 
 // A copy is valid for 24 hours. It is fetched again before it expires, so that a server that is down for an hour or
 // two does not matter: the copy stays in use meanwhile. When it has expired nothing is allowed until there is a new
-// one. A site that has never answered is given up after seven attempts with the outcome RobotsUnreachable. A site
-// that has answered before keeps its queue and is asked again every half hour (see trouble). It is never treated as
-// a site without rules, which RFC 9309 permits after 30 days.
+// one. A site that has never answered is given up after seven attempts with the outcome RobotsUnreachable. A site that
+// has answered before keeps its queue and is asked again every half hour (see consequences). It is never treated as a
+// site without rules, which RFC 9309 permits after 30 days.
 
 // A site may redirect to any other, which did not ask for that. So what the target answers says nothing about the site
 // that it is at: it counts neither for it nor against it, and changes no delay. The target is asked once; the site that
@@ -34,7 +34,7 @@ import (
 
 // robotsVisits decides what follows from the exchange of a robots.txt.
 type robotsVisits struct {
-	*trouble
+	*consequences
 	rules   *site.RulesPool
 	decoder *coding.Decoder
 }

@@ -22,17 +22,17 @@ import (
 // Worker is a fetch worker. It holds at most one Visit, one connection and one Page at a time. The workers of a crawl
 // are all alike, and there are thousands. Only its number tells one from the others.
 type Worker struct {
-	todo       visit.Source
-	pool       *fetch.Pool
-	cluster    cluster.VisitGate
-	shortage   *outage.Shortage
-	stopping   <-chan struct{}
-	current    current
-	checks     checker
-	exchange   exchange
-	trouble    trouble
-	robots     robotsVisits
-	settlement settlement
+	todo         visit.Source
+	pool         *fetch.Pool
+	cluster      cluster.VisitGate
+	shortage     *outage.Shortage
+	stopping     <-chan struct{}
+	current      current
+	checks       checker
+	exchange     exchange
+	consequences consequences
+	robots       robotsVisits
+	settlement   settlement
 }
 
 // NewWorker returns the worker with number id, from 0.
@@ -56,10 +56,10 @@ func NewWorker(crawl *Crawl, id int) *Worker {
 		log: records.Log, way: crawl.Outages.Way, stopping: o.Stopping, hashSeed: o.HashSeed, worker: id,
 		visit: visitChecks(), item: itemChecks(), exchange: exchangeChecks(),
 	}
-	w.trouble = trouble{
+	w.consequences = consequences{
 		Settings: terms, clamps: crawl.Clamps, count: &records.Store.Count, hashSeed: o.HashSeed, proxy: o.Proxy,
 	}
-	w.robots = robotsVisits{trouble: &w.trouble, rules: crawl.Rules, decoder: coding.New(coding.Options{})}
+	w.robots = robotsVisits{consequences: &w.consequences, rules: crawl.Rules, decoder: coding.New(coding.Options{})}
 	w.settlement = settlement{
 		Records: records, cluster: crawl.Cluster, groups: terms.Groups, results: q.Results, pool: q.Pool,
 		pages: q.Pages, pagesOut: q.PagesOut, hashSeed: o.HashSeed, entry: journal.NewPending(nil),
@@ -139,9 +139,9 @@ func (w *Worker) request(ctx context.Context, c *current, follows verdict) error
 	case targetRequest:
 		w.robots.concludeTarget(c, p, o)
 	case rootRequest:
-		w.trouble.concludeRoot(c, p, o)
+		w.consequences.concludeRoot(c, p, o)
 	case pageRequest:
-		w.trouble.concludePage(c, p, o)
+		w.consequences.concludePage(c, p, o)
 	}
 	c.postponeSite(w.exchange.fetcher.Flow().HostDue())
 	return w.settlement.end(ctx, c, p)
@@ -169,7 +169,7 @@ func (w *Worker) fetch(ctx context.Context, c *current) (*fetch.Page, outcome.Ou
 	o, counts := w.exchange.fetch(ctx, c, p)
 	switch {
 	case o == outcome.Cancelled:
-		w.trouble.decideCancelled(c, p)
+		w.consequences.decideCancelled(c, p)
 		w.returnUnfetched(c)
 		err := p.RestFault()
 		w.pool.Put(p)
@@ -179,7 +179,7 @@ func (w *Worker) fetch(ctx context.Context, c *current) (*fetch.Page, outcome.Ou
 		w.pause(ctx, c, p)
 		return nil, o, nil
 	case !counts: // the network, or the way, is down. The request may have been sent, so the delays hold.
-		w.trouble.decide(c, p, outcome.Cancelled, 0)
+		w.consequences.decide(c, p, outcome.Cancelled, 0)
 		c.postponeSite(p.Times.Ended.Add(outage.NetworkRetryWait))
 		w.pause(ctx, c, p)
 		return nil, o, nil

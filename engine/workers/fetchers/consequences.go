@@ -35,10 +35,10 @@ const (
 	cancelledWait = 10 * time.Second
 )
 
-// trouble decides what follows from an outcome: when the site and the address are due, whether the URL is tried again,
-// and whether the site is given up. The policy is engine/net/politeness; trouble spares sites that have answered
-// before.
-type trouble struct {
+// consequences decides what follows from an outcome: when the site and the address are due, whether the URL is tried
+// again, and whether the site is given up. The policy is engine/net/politeness; consequences spares sites that have
+// answered before.
+type consequences struct {
 	Settings
 	clamps   *settings.ClampLog
 	count    *counters.Live
@@ -47,7 +47,7 @@ type trouble struct {
 }
 
 // concludePage decides what follows from the exchange of a page.
-func (t *trouble) concludePage(c *current, p *fetch.Page, o outcome.Outcome) {
+func (t *consequences) concludePage(c *current, p *fetch.Page, o outcome.Outcome) {
 	a := attempt.Of(p)
 	if queued.IsRequisite(c.queued.Embeds) && c.queued.Tries == 0 {
 		site.CountRequisite(&c.site, c.queued.Embeds)
@@ -93,7 +93,7 @@ func countStored(c *current) {
 
 // concludeRoot decides what follows from the exchange of the root page as a proof. It is not a page of the crawl: it
 // has a line in crawl.log, but it is not archived, and its links are not followed.
-func (t *trouble) concludeRoot(c *current, p *fetch.Page, o outcome.Outcome) {
+func (t *consequences) concludeRoot(c *current, p *fetch.Page, o outcome.Outcome) {
 	d := t.decide(c, p, o, 1) // not the first try of a URL: then a failure does not slow the site down further
 	if o.Class() == outcome.ClassHost {
 		t.useNextAddr(c)
@@ -105,7 +105,7 @@ func (t *trouble) concludeRoot(c *current, p *fetch.Page, o outcome.Outcome) {
 
 // decide applies the policy to an outcome: it notes in the site what the outcome says about it, and sets the due
 // times. try is the number of the try of the URL, from 0.
-func (t *trouble) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) politeness.Decision {
+func (t *consequences) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) politeness.Decision {
 	s, v := &c.site, &c.result.Visit
 	streak := s.FailureStreak()
 	a := politeness.Attempt{
@@ -156,7 +156,7 @@ func (t *trouble) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) 
 }
 
 // decideCancelled sets the due times after an exchange that this agent cancelled: the request may have been sent.
-func (t *trouble) decideCancelled(c *current, p *fetch.Page) {
+func (t *consequences) decideCancelled(c *current, p *fetch.Page) {
 	try := 0
 	if c.kind == pageRequest {
 		try = c.queued.Tries
@@ -171,10 +171,10 @@ func (t *trouble) decideCancelled(c *current, p *fetch.Page) {
 }
 
 // siteHash tells the sites of an address apart. It is never 0.
-func (t *trouble) siteHash(key []byte) uint16 { return uint16(xxh3.HashSeed(key, t.hashSeed)) | 1 }
+func (t *consequences) siteHash(key []byte) uint16 { return uint16(xxh3.HashSeed(key, t.hashSeed)) | 1 }
 
 // jitter is a number that looks random, but is the same in two crawls that get the same responses.
-func (t *trouble) jitter(c *current, p *fetch.Page, try int) uint64 {
+func (t *consequences) jitter(c *current, p *fetch.Page, try int) uint64 {
 	state := uint64(try) + uint64(c.site.Slowdown)<<32 + uint64(uint16(c.site.Failures))<<40
 	return xxh3.HashSeed(attempt.Of(p).URL, t.hashSeed+state)
 }
@@ -183,7 +183,7 @@ func (t *trouble) jitter(c *current, p *fetch.Page, try int) uint64 {
 // last proof showed that it serves pages, and it has URLs that were not tried. Then the site has its usual back-off, is
 // asked for its root page as a proof, and the URL goes behind all others. If that proof fails, or nothing but such URLs
 // is left, the whole site waits as it asked to.
-func (t *trouble) mayBeOfPage(c *current, streak site.FailureStreak) bool {
+func (t *consequences) mayBeOfPage(c *current, streak site.FailureStreak) bool {
 	if c.kind != pageRequest || !c.site.HasAnswered || site.IsRoot(c.url) ||
 		!streak.ServesPages && (streak.Count > 0 || !streak.CanProbeRoot(c.site.Rules)) {
 		return false
@@ -200,7 +200,7 @@ func (t *trouble) mayBeOfPage(c *current, streak site.FailureStreak) bool {
 }
 
 // retryAfter returns the Retry-After of a response; 0 if there is none.
-func (t *trouble) retryAfter(p *fetch.Page) time.Duration {
+func (t *consequences) retryAfter(p *fetch.Page) time.Duration {
 	asked, ok := p.Head().RetryAfter(p.Times.Ended)
 	if !ok {
 		return 0
@@ -213,7 +213,7 @@ func (t *trouble) retryAfter(p *fetch.Page) time.Duration {
 }
 
 // note notes what an outcome says about the site. A site that has answered before waits longer with each failure.
-func (t *trouble) note(c *current, p *fetch.Page, a *politeness.Attempt, d *politeness.Decision) {
+func (t *consequences) note(c *current, p *fetch.Page, a *politeness.Attempt, d *politeness.Decision) {
 	s, o := &c.site, a.Outcome
 	switch {
 	case c.site.CutsBodies && isCut(o) && c.kind != robotsRequest:
@@ -261,7 +261,7 @@ func (t *trouble) note(c *current, p *fetch.Page, a *politeness.Attempt, d *poli
 }
 
 // noteAnswer notes an answer of the site.
-func (t *trouble) noteAnswer(c *current, p *fetch.Page) {
+func (t *consequences) noteAnswer(c *current, p *fetch.Page) {
 	s := &c.site
 	switch c.kind {
 	case robotsRequest:
@@ -291,7 +291,7 @@ func isAddrRefusal(o outcome.Outcome) bool {
 }
 
 // isOwnFailure reports whether a failure will count as a try of the URL. It must be asked before decide.
-func (t *trouble) isOwnFailure(c *current, o outcome.Outcome) bool {
+func (t *consequences) isOwnFailure(c *current, o outcome.Outcome) bool {
 	f := c.site.FailureStreak()
 	switch {
 	case c.ofWay:
@@ -313,7 +313,7 @@ func (t *trouble) isOwnFailure(c *current, o outcome.Outcome) bool {
 
 // spare changes a Decision about a site that has answered before: before it has failed for --give-up, it is not given
 // up, and its failures do not count as tries of the URL. own is the result of isOwnFailure.
-func (t *trouble) spare(c *current, p *fetch.Page, o outcome.Outcome, own bool, d *politeness.Decision) {
+func (t *consequences) spare(c *current, p *fetch.Page, o outcome.Outcome, own bool, d *politeness.Decision) {
 	switch {
 	case o.Class() == outcome.ClassAnswer:
 	case t.isOverdue(c, p.Times.Ended):
@@ -331,13 +331,13 @@ func (t *trouble) spare(c *current, p *fetch.Page, o outcome.Outcome, own bool, 
 }
 
 // isOverdue reports whether the site has failed for --give-up.
-func (t *trouble) isOverdue(c *current, now time.Time) bool {
+func (t *consequences) isOverdue(c *current, now time.Time) bool {
 	f := c.site.FailureStreak()
 	return !f.ServesPages && f.FailingFor(now) >= t.Live.Bounds().GiveUp
 }
 
 // deadOutcome is the outcome of the queued URLs of a site that is given up after outcome o.
-func (t *trouble) deadOutcome(c *current, o outcome.Outcome, now time.Time) outcome.Outcome {
+func (t *consequences) deadOutcome(c *current, o outcome.Outcome, now time.Time) outcome.Outcome {
 	if t.isOverdue(c, now) {
 		return outcome.GivenUp
 	}
@@ -346,7 +346,7 @@ func (t *trouble) deadOutcome(c *current, o outcome.Outcome, now time.Time) outc
 
 // useNextAddr moves the site to its next address. It returns false if all addresses have failed. After a failure
 // without a connection, decide has moved the site already: the next address is due at once, when its own delay allows.
-func (t *trouble) useNextAddr(c *current) bool {
+func (t *consequences) useNextAddr(c *current) bool {
 	s := &c.site
 	if n := s.Addrs().Count(); n < 2 {
 		return false
@@ -357,19 +357,19 @@ func (t *trouble) useNextAddr(c *current) bool {
 }
 
 // rotateAddr moves the site to its next address.
-func (t *trouble) rotateAddr(c *current) {
+func (t *consequences) rotateAddr(c *current) {
 	c.result.Release.Replace = t.Groups.KeyOfAddr(c.site.RotateAddrs())
 }
 
 // hasNextAddr reports whether o says that there was no connection, and so no request, and the site has another address
 // to try.
-func (t *trouble) hasNextAddr(c *current, o outcome.Outcome) bool {
+func (t *consequences) hasNextAddr(c *current, o outcome.Outcome) bool {
 	return isUnconnected(o) && !t.proxy && c.site.HasUntriedAddr()
 }
 
 // retryItem returns an item that is tried again. If its failure counts as a try, it comes after some other items of
 // this Visit, and else after all others of its site.
-func (t *trouble) retryItem(c *current, o outcome.Outcome, own bool, item []byte) {
+func (t *consequences) retryItem(c *current, o outcome.Outcome, own bool, item []byte) {
 	r, before := &c.result, 0
 	if c.site.HasAnswered && o != outcome.Stale && (o.Class() == outcome.ClassFault || o.Class() == outcome.ClassBusy) {
 		before = min(len(r.Release.Unused), passedItems)

@@ -1,4 +1,4 @@
-package outage
+package journal
 
 import (
 	"sync"
