@@ -21,25 +21,26 @@ type Diagnoses struct {
 func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	now := time.Now()
 	f := doctor.Figures{
-		Fetchers: o.outages.Network.Workers(), Busy: int(o.exchanges.Busy()), Peer: slowestPeer(o), Others: otherAgents(o),
-		ParsersBehind: o.reports.Numbers.ParsersBehind(), PagesOut: o.reports.Numbers.PagesOut.Load(),
+		Fetchers: o.parts.Outages.Network.Workers(), Busy: int(o.parts.Exchanges.Busy()),
+		Peer: slowestPeer(o), Others: otherAgents(o),
+		ParsersBehind: o.parts.Reports.Numbers.ParsersBehind(), PagesOut: o.parts.Reports.Numbers.PagesOut.Load(),
 		Disk: doctor.Disk{
-			SyncTook: o.disk.Journal.SlowSync.Now(now), WriteTook: o.disk.Journal.SlowSync.WriteNow(now),
-			Unsent: upload.Trouble(o.reports.Numbers.Uploads),
+			SyncTook: o.parts.Disk.Journal.SlowSync.Now(now), WriteTook: o.parts.Disk.Journal.SlowSync.WriteNow(now),
+			Unsent: upload.Trouble(o.parts.Reports.Numbers.Uploads),
 		},
-		MemoryFull:   o.disk.Workbench.Memory().Full(),
-		Bandwidth:    o.live.Bandwidth.State(),
-		SievePending: int64(o.disk.Sieve.Pending()),
-		Bodies:       o.reports.Numbers.Bodies(),
+		MemoryFull:   o.parts.Disk.Workbench.Memory().Full(),
+		Bandwidth:    o.parts.Live.Bandwidth.State(),
+		SievePending: int64(o.parts.Disk.Sieve.Pending()),
+		Bodies:       o.parts.Reports.Numbers.Bodies(),
 	}
-	if state, reason := o.run.State(); state != lifecycle.Running && state != lifecycle.Paused {
+	if state, reason := o.parts.Run.State(); state != lifecycle.Running && state != lifecycle.Paused {
 		f.Ended = fmt.Sprintf("%s (%s)", state, reason)
-	} else if o.run.IsStopping() {
+	} else if o.parts.Run.IsStopping() {
 		f.Ended = "it stops"
 	}
-	_, f.Disk.Need = o.disk.Journal.Disk.Pauses()
-	_, f.Shortage = o.outages.Shortage.Current(now)
-	switch reason := o.outages.Gate.Reason(); reason {
+	_, f.Disk.Need = o.parts.Disk.Journal.Disk.Pauses()
+	_, f.Shortage = o.parts.Outages.Shortage.Current(now)
+	switch reason := o.parts.Outages.Gate.Reason(); reason {
 	case "":
 	case pauseReason:
 		f.Paused = reason
@@ -51,17 +52,17 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 		}
 	}
 	var down time.Time
-	if down, f.Connections.Workers = o.outages.Network.State(); !down.IsZero() {
+	if down, f.Connections.Workers = o.parts.Outages.Network.State(); !down.IsZero() {
 		f.Connections.Down = now.Sub(down)
 	}
-	if s := o.outages.Way.State(now); !s.FailingSince.IsZero() {
+	if s := o.parts.Outages.Way.State(now); !s.FailingSince.IsZero() {
 		f.Connections.Way = doctor.Way{For: max(now.Sub(s.FailingSince), time.Nanosecond), Fault: s.Fault, Remedy: s.Remedy}
 	}
-	servers, since := o.outages.NameServers.Silent()
+	servers, since := o.parts.Outages.NameServers.Silent()
 	if !since.IsZero() {
 		f.Servers.Down = now.Sub(since)
 	} else {
-		servers = o.outages.NameServers.Servers()
+		servers = o.parts.Outages.NameServers.Servers()
 	}
 	names := make([]string, 0, len(servers))
 	for _, s := range servers {
@@ -70,11 +71,11 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	if f.Servers.Names = strings.Join(names, ", "); f.Servers.Names == "" {
 		f.Servers.Names = "the name servers"
 	}
-	if addr := o.outages.NameServers.Hijack(); addr.IsValid() {
+	if addr := o.parts.Outages.NameServers.Hijack(); addr.IsValid() {
 		f.Servers.Hijack = addr.String()
 	}
-	f.Old.SitesWait = o.shares.IsShort(now)
-	for _, x := range o.exchanges.List(o.outages.Network.Workers()) {
+	f.Old.SitesWait = o.parts.Shares.IsShort(now)
+	for _, x := range o.parts.Exchanges.List(o.parts.Outages.Network.Workers()) {
 		age := now.Sub(x.Began)
 		if age < doctor.OldExchange {
 			break // the oldest come first
@@ -90,18 +91,18 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 
 // otherAgents is the number of other agents that are here.
 func otherAgents(o *Operator) int {
-	if !o.cluster.IsShared() {
+	if !o.parts.Cluster.IsShared() {
 		return 0
 	}
-	return max(o.reports.Report().Cluster.Here()-1, 0)
+	return max(o.parts.Reports.Report().Cluster.Here()-1, 0)
 }
 
 // slowestPeer is the other agent for which the most URLs wait.
 func slowestPeer(o *Operator) (slowest doctor.Peer) {
-	if !o.cluster.IsShared() {
+	if !o.parts.Cluster.IsShared() {
 		return slowest
 	}
-	for _, a := range o.reports.Report().Cluster.Agents {
+	for _, a := range o.parts.Reports.Report().Cluster.Agents {
 		if a.URLsWaiting > slowest.URLs {
 			slowest = doctor.Peer{ID: a.ID, State: string(a.State), URLs: a.URLsWaiting}
 		}

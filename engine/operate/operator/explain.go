@@ -13,15 +13,15 @@ import (
 // source returns the parts of the crawl that know about single URLs.
 func (o *Operator) source() evidence.Source {
 	return evidence.Source{
-		FS: receipts.Over(o.fs), Dir: o.dir, HashSeed: o.frontier.HashSeed, Running: true, Hosts: o.hosts,
-		Sieve: o.disk.Sieve, Ready: o.countReady, Exchanges: o.exchanges, Views: o.frontier.Views,
-		FlushLog: o.disk.Log.Flush, Captures: o.Captures, Traps: o.reports.Traps, AskOwner: evidence.AskNoOwner,
+		FS: receipts.Over(o.parts.FS), Dir: o.parts.Dir, HashSeed: o.parts.Frontier.HashSeed, Running: true, Hosts: o.hosts,
+		Sieve: o.parts.Disk.Sieve, Ready: o.countReady, Exchanges: o.parts.Exchanges, Views: o.parts.Frontier.Views,
+		FlushLog: o.parts.Disk.Log.Flush, Captures: o.Captures, Traps: o.parts.Reports.Traps, AskOwner: evidence.AskNoOwner,
 	}
 }
 
 // countReady returns the number of ready URLs, with and without a class.
 func (o *Operator) countReady() uint64 {
-	return o.disk.Ready.Len() + sites.NewDiskQueues(o.disk.SiteQueues).AllOrdered()
+	return o.parts.Disk.Ready.Len() + sites.NewDiskQueues(o.parts.Disk.SiteQueues).AllOrdered()
 }
 
 // explainURL answers with evidence.Evidence. The agent that owns the host is asked, too.
@@ -37,7 +37,7 @@ func (o *Operator) explainURL(ctx context.Context, p params) (any, error) {
 
 // askOwner asks another agent what it knows about a URL.
 func (o *Operator) askOwner(ctx context.Context, agent string, url []byte) (*evidence.Evidence, error) {
-	answer, err := o.cluster.AskAboutURL(ctx, agent, url)
+	answer, err := o.parts.Cluster.AskAboutURL(ctx, agent, url)
 	if err != nil {
 		return nil, err
 	}

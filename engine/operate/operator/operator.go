@@ -37,25 +37,11 @@ type Operator struct {
 	Captures *lookup.Files // the index of the archive, also of files that are open
 	Feed     *feed.Feed    // what is new, changed or gone in the archive
 
-	fs          vfs.FS
-	dir         string // of the crawl
-	wake        func() // wakes feeder and distributor
-	run         *lifecycle.Run
-	disk        *storage.Storage
-	live        *settings.Live
-	seeds       *filter.Seeds
-	frontier    *admission.Frontier
-	distributor *schedule.Distributor
-	checkpoints *checkpoint.Checkpointer
-	outages     report.Outages
-	reports     *report.Collector
-	exchanges   *underway.Table
-	shares      *visit.Shares
-	cluster     Cluster
-	hosts       *hosts.Lister
-	addedSeeds  *admission.AddedSeeds
-	seedsTurn   sync.Mutex // held by seedList
-	settings    *changes.Settings
+	parts      Parts
+	hosts      *hosts.Lister
+	addedSeeds *admission.AddedSeeds
+	seedsTurn  sync.Mutex // held by seedList
+	settings   *changes.Settings
 }
 
 // Parts are the parts of a crawl that an Operator uses. All must be set.
@@ -86,10 +72,7 @@ func New(p Parts) *Operator {
 		FS: receipts.Over(p.FS), Dirs: []string{p.Dir + "/" + layout.ArchiveDir}, Writing: openFiles{p.Disk.Journal},
 	})
 	o := &Operator{
-		fs: p.FS, dir: p.Dir, wake: p.Wake, run: p.Run, disk: p.Disk, live: p.Live, seeds: p.Seeds, frontier: p.Frontier,
-		distributor: p.Distributor, checkpoints: p.Checkpoints, outages: p.Outages, reports: p.Reports,
-		exchanges: p.Exchanges, shares: p.Shares, cluster: p.Cluster,
-		Captures: captures, addedSeeds: admission.NewAddedSeeds(p.FS, p.Dir+"/"+layout.FrontierDir),
+		parts: p, Captures: captures, addedSeeds: admission.NewAddedSeeds(p.FS, p.Dir+"/"+layout.FrontierDir),
 		Feed: feed.New(feed.Options{
 			Archive: captures, Growth: journal.Growth{Store: p.Disk.Journal}, Log: feed.CrawlLog{FS: p.FS, Dir: p.Dir},
 			FS: p.FS, Dir: p.Dir + "/" + layout.FeedDir,
@@ -141,57 +124,63 @@ type Cluster interface {
 const pauseReason = "paused by the operator"
 
 // Report describes the crawl as it is now.
-func (o *Operator) Report() report.Report { return o.reports.Report() }
+func (o *Operator) Report() report.Report { return o.parts.Reports.Report() }
 
 // Pause stops new exchanges until Resume; those under way end. It reports whether the crawl was running.
-func (o *Operator) Pause() bool { return o.outages.Gate.Shut(pauseReason) }
+func (o *Operator) Pause() bool { return o.parts.Outages.Gate.Shut(pauseReason) }
 
 // Resume undoes Pause. It reports whether there was one.
-func (o *Operator) Resume() bool { return o.outages.Gate.Open(pauseReason) }
+func (o *Operator) Resume() bool { return o.parts.Outages.Gate.Open(pauseReason) }
 
 // Stop ends the crawl in order; it can be resumed later.
-func (o *Operator) Stop() { o.run.Finish(lifecycle.ReasonSignal) }
+func (o *Operator) Stop() { o.parts.Run.Finish(lifecycle.ReasonSignal) }
 
 // Leave ends this agent's part in the crawl permanently: what it has queued goes to the other agents, with all that
 // they must know of it. It returns when that has begun; Run returns when it is done, in the state "finished". An error
 // says why it cannot be: cluster.ErrNoAgents, ErrNoAgentStays, ErrLeaveUnknown, or an agent that does not answer; then
 // nothing has changed.
 func (o *Operator) Leave(ctx context.Context) error {
-	isEnding := func() bool { return o.cluster.IsShared() && (o.run.IsStopping() || o.cluster.IsOver()) }
+	isEnding := func() bool {
+		return o.parts.Cluster.IsShared() && (o.parts.Run.IsStopping() || o.parts.Cluster.IsOver())
+	}
 	if isEnding() {
 		return cluster.ErrEnding
 	}
-	if err := o.cluster.MayLeave(ctx); err != nil {
+	if err := o.parts.Cluster.MayLeave(ctx); err != nil {
 		return err
 	}
 	if isEnding() { // the operator has stopped it meanwhile
 		return cluster.ErrEnding
 	}
-	o.cluster.Leave()
-	o.run.Finish(lifecycle.ReasonLeft)
+	o.parts.Cluster.Leave()
+	o.parts.Run.Finish(lifecycle.ReasonLeft)
 	return nil
 }
 
 // HostRule takes rules of single hosts (see filter.HostRules), in force at once and for the runs to come. What is
 // queued of hosts that they exclude gets the outcome Blocked, beside the crawl.
 func (o *Operator) HostRule(rules []string) (taken int, err error) {
-	taken, err = o.live.Hosts.Add(rules)
-	if taken > 0 && o.live.Hosts.ExcludesAny() {
-		o.distributor.Purge()
+	taken, err = o.parts.Live.Hosts.Add(rules)
+	if taken > 0 && o.parts.Live.Hosts.ExcludesAny() {
+		o.parts.Distributor.Purge()
 	}
 	return taken, err
 }
 
 // HostRules are the rules of single hosts: those that HostRule took, in this run and before, and those of the
 // configuration.
-func (o *Operator) HostRules() (live, fixed []string) { return o.live.Hosts.List() }
+func (o *Operator) HostRules() (live, fixed []string) { return o.parts.Live.Hosts.List() }
 
 // AddURLs offers URLs as seeds, as fast as there is room for them, and returns when a checkpoint has them. An error
 // is a fault of the crawl; what is no URL is counted as refused.
 func (o *Operator) AddURLs(ctx context.Context, urls iter.Seq[string]) (added admission.Added, err error) {
 	i := admission.Injector{
-		Frontier: o.frontier, Seeds: o.seeds, Steps: &o.disk.Journal.Steps, IsStopping: o.run.IsStopping, Wake: o.wake,
-		Added: o.addedSeeds,
+		Frontier:   o.parts.Frontier,
+		Seeds:      o.parts.Seeds,
+		Steps:      &o.parts.Disk.Journal.Steps,
+		IsStopping: o.parts.Run.IsStopping,
+		Wake:       o.parts.Wake,
+		Added:      o.addedSeeds,
 	}
 	if added, err = i.Add(ctx, urls); added.New+added.Known+added.Sent > 0 && !i.Refused {
 		err = errors.Join(err, o.Checkpoint(ctx))
@@ -202,5 +191,5 @@ func (o *Operator) AddURLs(ctx context.Context, urls iter.Seq[string]) (added ad
 // Checkpoint takes a checkpoint now and returns when its manifest is durable, or at once if the crawl stops: the last
 // checkpoint follows then.
 func (o *Operator) Checkpoint(ctx context.Context) error {
-	return o.checkpoints.Request(ctx, o.run.Stopping())
+	return o.parts.Checkpoints.Request(ctx, o.parts.Run.Stopping())
 }

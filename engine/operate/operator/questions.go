@@ -106,8 +106,8 @@ func (o *Operator) failures(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.disk.Log.Flush()
-	return logreport.ListFailures(ctx, o.fs, o.dir, limit)
+	o.parts.Disk.Log.Flush()
+	return logreport.ListFailures(ctx, o.parts.FS, o.parts.Dir, limit)
 }
 
 // Active is the answer to the question active.
@@ -141,8 +141,8 @@ func (o *Operator) active(_ context.Context, p params) (any, error) {
 		return nil, fmt.Errorf("%w: limit: %d is not between 1 and %d", ErrQuestion, limit, activeMost)
 	}
 	now := time.Now()
-	a := Active{Exchanges: []Exchange{}, Busy: o.exchanges.Busy(), Fetchers: o.outages.Network.Workers()}
-	for _, e := range o.exchanges.List(limit) {
+	a := Active{Exchanges: []Exchange{}, Busy: o.parts.Exchanges.Busy(), Fetchers: o.parts.Outages.Network.Workers()}
+	for _, e := range o.parts.Exchanges.List(limit) {
 		x := Exchange{
 			URL: string(e.URL), Truncated: e.Truncated, Kind: e.Kind.String(), Age: max(now.Sub(e.Began), 0).Seconds(),
 			Tries: e.Tries, Worker: e.Worker, Received: e.Received, Length: e.Length,

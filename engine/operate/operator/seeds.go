@@ -17,10 +17,10 @@ func (o *Operator) seedList(ctx context.Context, p params) (any, error) {
 	}
 	o.seedsTurn.Lock() // the whole log is read: many calls do not take many cores
 	defer o.seedsTurn.Unlock()
-	o.disk.Log.Flush()
-	list, err := logreport.ListSeeds(ctx, o.fs, o.dir, logreport.SeedQuery{
+	o.parts.Disk.Log.Flush()
+	list, err := logreport.ListSeeds(ctx, o.parts.FS, o.parts.Dir, logreport.SeedQuery{
 		Sort: logreport.SeedOrder(p.text("sort")), State: logreport.SeedState(p.text("state")),
-		Outcome: p.text("outcome"), Suffix: p.text("suffix"), Limit: limit, Owner: o.frontier.Views.OtherOwner,
+		Outcome: p.text("outcome"), Suffix: p.text("suffix"), Limit: limit, Owner: o.parts.Frontier.Views.OtherOwner,
 	})
 	if err != nil {
 		return nil, err

@@ -33,6 +33,6 @@ func (q queue) EachQueued(ctx context.Context, f func(url []byte, it *queued.URL
 
 // QueuedURLs implements changes.Queue.
 func (q queue) QueuedURLs() int64 {
-	n := &q.o.disk.Journal.Count
+	n := &q.o.parts.Disk.Journal.Count
 	return max(n.URLsAdmitted.Load()-n.Finished.Load(), 0)
 }
