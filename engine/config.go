@@ -8,6 +8,7 @@ import (
 	"orbweaver/engine/durable/storage"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/frontier/links"
+	"orbweaver/engine/frontier/mining"
 	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/net/bodyfile"
 	"orbweaver/engine/net/cookie"
@@ -49,6 +50,7 @@ type Config struct {
 	Cookies    cookie.Options       `embed:"" group:"requests"`
 	Limits     limits.Options       `embed:"" group:"limits"`
 	Order      order.Options        `embed:"" group:"scope"`
+	Mining     mining.Options       `embed:"" group:"scope"`
 	Traps      traps.Options        `embed:"" group:"scope"`
 	Archive    archive.Options      `embed:"" group:"archive"`
 	Workbench  workbench.Options    `embed:"" group:"memory"`
@@ -112,7 +114,8 @@ const seenMemoryLeast = 1 << 14
 
 // Validate reports every fault of a Config that has its defaults.
 func (c Config) Validate() error {
-	return errors.Join(options.Check(&c), c.Workers.Validate(), c.Admission.Validate(), c.Politeness.Validate())
+	return errors.Join(options.Check(&c), c.Workers.Validate(), c.Admission.Validate(), c.Mining.Validate(),
+		c.Politeness.Validate())
 }
 
 // storage are the options of what the crawl keeps on disk.

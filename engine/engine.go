@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/durable/storage"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/frontier/ending"
+	"orbweaver/engine/frontier/mining"
 	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/frontier/schedule"
 	"orbweaver/engine/frontier/sites"
@@ -79,6 +80,7 @@ type policy struct {
 	quotas    *limits.Quotas
 	order     order.Policy
 	traps     *traps.Detector
+	miner     *mining.Miner
 	rules     *site.RulesPool
 	groups    *addrgroup.Groups
 	jars      *cookie.Jars // nil if no cookies are kept

@@ -154,7 +154,8 @@ func (r *runner) parsing() *parsers.Crawl {
 	return &parsers.Crawl{
 		Pages: q.pages, Pool: q.pool, PagesOut: &q.pagesOut, LastOut: q.wakeDistributor,
 		Journal: d.Journal, InFlight: q.inFlight, Limits: p.limits, Log: d.Log, Sites: r.loops.sites,
-		Answered: r.cluster, Previous: d.Previous, Others: d.Others, Agents: r.cluster, Near: d.Near, Traps: p.traps,
+		Answered: r.cluster, Previous: d.Previous, Others: d.Others, Agents: r.cluster, Near: d.Near,
+		Traps: p.traps, Miner: p.miner,
 		Rules: &p.pages, Parsed: q.parsed, HashSeed: r.loops.frontier.HashSeed,
 		Faults:   parsers.NewFaultFiles(r.seams.FS, r.frontierDir(), r.seams.Log),
 		Metadata: a.MetadataOptions(&r.cfg.Politeness),

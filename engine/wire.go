@@ -8,6 +8,7 @@ import (
 	"orbweaver/engine/durable/checkpoint"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/frontier/ending"
+	"orbweaver/engine/frontier/mining"
 	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/frontier/schedule"
 	"orbweaver/engine/frontier/sites"
@@ -119,6 +120,7 @@ func (o *opener) wirePolicy() {
 	p.limits.SetSpace(o.seams.Uploads, o.outages.Gate)
 	p.limits.SetWithRequisites(cfg.Admission.Requisites != admission.RequisitesOff)
 	p.traps = traps.New(&cfg.Traps, o.m.HashSeed, o.m.Novelty)
+	p.miner = mining.New(cfg.Mining)
 	p.order = order.New(cfg.Order, o.m.HashSeed, o.m.Order)
 	p.quotas = limits.NewQuotas(cfg.Limits.Quotas())
 	if cfg.Cookies.Mode == cookie.Site {

@@ -2,6 +2,7 @@
 //
 //	admission  which discovered URLs enter the crawl; the seeds
 //	links      the links of a page, within a budget
+//	mining     URLs that no page may link to: --mine
 //	order      which ready URLs come to their sites first: --visit
 //	sites      a site by its key, in the workbench or on disk
 //	schedule   sieve -> ready queue -> workbench or disk -> fetch workers, and back

@@ -97,7 +97,7 @@ func (r *record) addLine(e *journal.Entry, p *fetch.Page, isWhole bool) {
 	if e.Kind == journal.KindPage {
 		r.line = crawllog.AppendRestored(nil, p, &crawllog.Restored{
 			URL: r.url, Date: r.date, Outcome: e.Outcome, IsWhole: isWhole,
-			Hops: queued.Hops{Depth: e.Depth, Embeds: e.Embeds, Redirects: e.Hops, Speculative: e.Speculative},
+			Hops: queued.Hops{Depth: e.Depth, Embeds: e.Embeds, Redirects: e.Hops, Speculative: e.Speculative, Mined: e.Mined},
 		})
 	}
 }

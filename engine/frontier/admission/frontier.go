@@ -238,6 +238,11 @@ func (p *PageLinks) AddLinks(page []byte, found *links.Finder, item queued.URL) 
 	return err
 }
 
+// Wants implements parsers.Admission.
+func (p *PageLinks) Wants(url []byte, item queued.URL) bool {
+	return p.Judge(&p.scratch, url, &item) == Belongs && !p.Cache.Seen(p.scratch.fingerprints[0])
+}
+
 // Outward counts, of links in the form of journal.AppendLink, those that lead to another host than the page's, for the
 // report of a crawl with several agents.
 func (f *Frontier) Outward(from, links []byte) {

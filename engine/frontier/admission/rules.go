@@ -42,6 +42,8 @@ func (f *Frontier) SetRules(r Rules) { f.changed.Store(&r) }
 // that is too deep is a link like any other, and stays too deep: see queued.EmbedsBeyond.
 func (r *Rules) hop(own, it *queued.URL, kind parse.Kind) {
 	own.Sitemap = kind == parse.SitemapFile || kind == parse.Redirect && it.Sitemap
+	own.Mined = kind == parse.Mined
+	own.Delayed = own.Mined // until its site has no other URL
 	switch {
 	case kind == parse.Redirect:
 		own.Depth, own.Embeds, own.Speculative = it.Depth, it.Embeds, it.Speculative

@@ -37,7 +37,7 @@ type Finder struct {
 	NearSkipped int          // links of a near-duplicate, which are not followed
 	Dropped     int          // links beyond the number taken from one page
 	Budget      Budget       // of the page
-	EarlyFrom   int          // index in Links: those behind it are of early hints, which are no part of the response
+	EarlyFrom   int          // index in Links: those behind it are of early hints or mined, and no part of the response
 	Encoding    coding.Fault // what is wrong with its content encoding
 	Body        []byte       // decoded, of a page that was searched for links; good until the next page. Borrowed
 	Text        []byte       // of such a page, if Options.Text is set; good until the next page. Borrowed
@@ -283,6 +283,18 @@ func (l *Finder) Resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 		return
 	}
 	l.Links = journal.AppendLink(l.Links, kind, url)
+}
+
+// AddMined takes a URL that no page has, in normal form, as a last link.
+func (l *Finder) AddMined(url []byte) {
+	l.EarlyFrom = min(l.EarlyFrom, len(l.Links))
+	l.leadOn(l.Index)
+	if by := l.O.By.Follow; by != nil &&
+		!by.Follows(&l.passage.via, filter.Link{URL: url, Way: l.passage.way, Kind: parse.Mined.String()}) {
+		l.Unfollowed++
+		return
+	}
+	l.Links = journal.AppendLink(l.Links, parse.Mined, url)
 }
 
 // wayOf is how far a link of a kind is from a seed.

@@ -87,7 +87,7 @@ func (l *Finder) EarlyHints(url []byte, p *fetch.Page) {
 	}
 }
 
-// EarlyLinks are those of Links that are of early hints.
+// EarlyLinks are those of Links that are no part of the response: see EarlyFrom.
 func (l *Finder) EarlyLinks() []byte { return l.Links[min(l.EarlyFrom, len(l.Links)):] }
 
 // field takes the links of a field Link. n counts those of a response.

@@ -89,7 +89,10 @@ func (d *delayer) delay(
 	if d.Workbench.Site(vs).IsDead() {
 		return false, nil
 	}
-	if it.Delayed { // by another agent, or it was skipped under a stricter setting
+	if it.Delayed { // by another agent, it was skipped under a stricter setting, or it is mined
+		if it.Mined {
+			d.traps.NoteDelayed(group, it.Rest)
+		}
 		return true, d.OnDisk.AppendDelayed(vs, queued.Append(nil, it))
 	}
 	short := d.traps.ShortURL(group, key, it.Rest, it)

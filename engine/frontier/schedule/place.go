@@ -217,7 +217,7 @@ func (p *placer) place(item []byte, isTurn bool) (isNewSite bool, err error) {
 func (p *placer) queue(vs *visit.State, key []byte, it *queued.URL) error {
 	isRequisite := it.Embeds > 0 && it.Tries == 0
 	surplus := isRequisite && p.isSurplus(vs, it.Embeds)
-	if traps := p.delayer.traps; traps.Enabled() && (surplus || !isRequisite) {
+	if traps := p.delayer.traps; it.Mined || traps.Enabled() && (surplus || !isRequisite) {
 		if delayed, err := p.delayer.delay(vs, traps.GroupOf(key), key, it); delayed || err != nil {
 			p.noteOnDisk(vs)
 			return err

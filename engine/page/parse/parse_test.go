@@ -343,7 +343,7 @@ func TestFeedsAndSitemaps(t *testing.T) {
 func TestKinds(t *testing.T) {
 	seen := map[string]bool{}
 	for k := range kindCount {
-		if seen[k.String()] || !strings.Contains("LERSMPX", string(k.Letter())) {
+		if seen[k.String()] || !strings.Contains("LERSMPXI", string(k.Letter())) {
 			t.Errorf("%v %c", k, k.Letter())
 		}
 		seen[k.String()] = true

@@ -30,6 +30,7 @@ const (
 	Robots                  // a robots.txt, fetched before any page of its site
 	Speculative             // a string in a script or in data that looks like a URL
 	PDF                     // a link in a PDF document
+	Mined                   // no page has it: see engine/frontier/mining
 	kindCount
 )
 
@@ -44,18 +45,18 @@ func (k Kind) String() string {
 	return [kindCount]string{
 		"anchor", "area", "link", "image", "script", "frame", "iframe", "embed", "object", "media",
 		"refresh", "css", "form", "background", "use", "resource", "feed", "sitemap", "sitemapfile", "redirect", "robots",
-		"speculative", "pdf",
+		"speculative", "pdf", "mined",
 	}[k]
 }
 
 // Letter returns the letter of the kind in a hop path, as in Heritrix: L for a navigational link, E for an embed, R for
-// a redirect, S for a form submission, M for a sitemap, P for a prerequisite, X for a speculative link. (Heritrix's I,
-// inferred, does not occur.)
+// a redirect, S for a form submission, M for a sitemap, P for a prerequisite, X for a speculative link, I (inferred)
+// for a mined URL.
 func (k Kind) Letter() byte {
 	if k >= kindCount {
 		return '-'
 	}
-	return "LLLEEEEEEERESEEELMMRPXL"[k]
+	return "LLLEEEEEEERESEEELMMRPXLI"[k]
 }
 
 // IsRequisite reports whether a page needs a link of the kind to be shown: a style sheet, an image, a script, a frame.
@@ -98,6 +99,8 @@ func (k Kind) Context() string {
 		return "=NAVLINK_MISC"
 	case Speculative:
 		return "=SPECULATIVE_MISC"
+	case Mined:
+		return "=INFERRED_MISC"
 	default:
 		return "=EMBED_MISC"
 	}

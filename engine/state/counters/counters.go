@@ -26,6 +26,9 @@ type Reported[N any] struct {
 
 	NearDuplicates N `json:"near_duplicates" metric:"near_duplicates_total" help:"Pages whose text has nearly the same words as that of an earlier page."`
 
+	MinedTried N `json:"mined_tried" metric:"mined_tried_total" help:"URLs that no page links to and that were tried (--mine)."`
+	MinedFound N `json:"mined_found" metric:"mined_found_total" help:"Of mined_tried, pages that have something new."`
+
 	Userinfo N `json:"userinfo_removed"` // references with a user or a password, which are neither sent nor kept
 
 	Attempts      N `json:"attempts" metric:"attempts_total" help:"Exchanges for pages."` // failed or not

@@ -33,6 +33,7 @@ type URL struct {
 	Embeds        int    // embed hops from the page that needs it, up to EmbedsBeyond; 0 after a link. See IsRequisite
 	Excess        bool   // a page requisite beyond --max-requisites-per-page: it is left out and listed
 	Speculative   bool   // a string that looked like a URL led here: see parse.Speculative
+	Mined         bool   // no page has it: see engine/frontier/mining. Not with Sitemap
 	HopPath       []byte // a letter for each hop from a seed: parse.Kind.Letter; empty if unknown. Borrowed like Rest
 	Via           []byte // URL of the page that contained the link; nil if not kept. Borrowed like Rest
 	Rest          []byte // URL, or path with query; borrows the decoded bytes
@@ -71,6 +72,7 @@ const (
 	flagBeyond      = 1 << 6 // if not a requisite: Embeds is EmbedsBeyond
 	embedsShift     = 5
 	flagsSitemap    = flagSpeculative | flagBeyond // if not a requisite
+	flagsMined      = flagSpeculative | flagListed // if not a requisite; then it is not listed
 )
 
 // UrgentFlags are the bits of the first byte of items that precede others of their site: page requisites, and redirects
@@ -109,7 +111,9 @@ func Append(dst []byte, it *URL) []byte {
 		flags |= flagBeyond
 	case it.Sitemap && !it.ListedByIndex:
 		flags |= flagsSitemap
-	case it.Speculative:
+	case it.Mined:
+		flags |= flagsMined
+	case it.Speculative && !it.ListedByIndex:
 		flags |= flagSpeculative
 	}
 	dst = append(dst, flags, byte(min(it.Redirects, 15))<<4|byte(min(it.Tries, 15)))
@@ -131,6 +135,9 @@ func Decode(b []byte) (URL, bool) {
 	flags := b[0]
 	it := URL{Seed: flags&FlagSeed != 0, Delayed: flags&flagDelayed != 0}
 	isRequisite, isListed := flags&flagRequisite != 0, flags&flagListed != 0
+	if it.Mined = !isRequisite && flags&(flagsMined|flagBeyond) == flagsMined; it.Mined {
+		flags, isListed = flags&^flagsMined, false
+	}
 	it.ListedByIndex, it.Excess = isListed && !isRequisite, isListed && isRequisite
 	it.Sitemap = it.ListedByIndex
 	switch {
@@ -218,19 +225,23 @@ func AppendHop(path []byte, k parse.Kind) []byte {
 // Hops are the hops from a seed as far as each item keeps them, with or without a hop path.
 type Hops struct {
 	Depth, Embeds, Redirects int
-	Speculative              bool
+	Speculative, Mined       bool
 }
 
 // HopsOf returns the hops of an item.
-func HopsOf(it *URL) Hops { return Hops{it.Depth, it.Embeds, it.Redirects, it.Speculative} }
+func HopsOf(it *URL) Hops { return Hops{it.Depth, it.Embeds, it.Redirects, it.Speculative, it.Mined} }
 
-// AppendTo appends a hop path: L for each link up to a number, the last of them X if it is speculative, then E for each
-// embed, then R for each redirect. For a seed it appends nothing. An embed beyond EmbedsMax counts as a link.
+// AppendTo appends a hop path: L for each link up to a number, then E for each embed, then R for each redirect. The
+// last link has X if it is speculative, and I if it is mined. For a seed it appends nothing. An embed beyond EmbedsMax
+// counts as a link.
 func (h Hops) AppendTo(dst []byte, linksMax int) []byte {
 	for n := min(h.Depth, linksMax); n > 0; n-- {
 		letter := parse.Anchor.Letter()
-		if n == 1 && h.Speculative {
+		switch {
+		case n == 1 && h.Speculative:
 			letter = parse.Speculative.Letter()
+		case n == 1 && h.Mined:
+			letter = parse.Mined.Letter()
 		}
 		dst = append(dst, letter)
 	}

@@ -119,3 +119,18 @@ func TestItemsKeepViaAndHopPath(t *testing.T) {
 		}
 	}
 }
+
+// A mined URL has two bits that no other has together.
+func TestAppend_minedURL(t *testing.T) {
+	it := URL{Mined: true, Delayed: true, Depth: 2, Rest: []byte("/x")}
+	b := Append(nil, &it)
+	if string(b) != "\xa8\x00\x02/x" {
+		t.Errorf("%q", b)
+	}
+	if got := MustDecode(b); !reflect.DeepEqual(got, it) {
+		t.Errorf("%+v", got)
+	}
+	if path := string(HopsOf(&it).AppendTo(nil, 50)); path != "LI" {
+		t.Error(path)
+	}
+}

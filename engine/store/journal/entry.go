@@ -24,8 +24,9 @@ import (
 //	| 4     | 1    | 16 | 1       | 2      | 3     | 1    | 4      | 7      | 4      | 8       | 8      | n     | 4   |
 //	+-------+------+----+---------+--------+-------+------+--------+--------+--------+---------+--------+-------+-----+
 //
-// The three highest bits of depth are the number of embed hops, or 7 for a speculative link. The highest bits of hops
-// say that an index of sitemaps names the URL (128), that it is one (64), or that a robots.txt calls it one (32).
+// The three highest bits of depth are the number of embed hops, 7 for a speculative link, or 6 for a mined URL. The
+// highest bits of hops say that an index of sitemaps names the URL (128), that it is one (64), or that a robots.txt
+// calls it one (32).
 // links is the length n of the links; serial is one more than the archive file's, 0 when no record was written; the crc
 // (Castagnoli) is over all before it.
 // The 15 highest bits of offset belong to length, above its 32: a record may have 128 TiB, and begin within 2 TiB.
@@ -39,6 +40,7 @@ type Entry struct {
 	Embeds  int // see queued.URL
 	// Speculative: see queued.URL. Not with Embeds.
 	Speculative bool
+	Mined       bool // the same of a mined URL
 	Hops        int
 	Sitemap     bool // a robots.txt or an index calls it a sitemap
 	Listed      bool // an index of sitemaps names the URL
@@ -75,7 +77,7 @@ func (e *Entry) check() error {
 		return fmt.Errorf("%w: %d bytes of links, at most %d", errJournalRange, len(e.Links), JournalLinksMax)
 	}
 	if e.Status>>16 != 0 || e.Depth>>depthBits != 0 ||
-		uint(e.Embeds) >= speculativeHop || e.Hops&^(journalSitemap-1) != 0 ||
+		uint(e.Embeds) >= minedHop || e.Hops&^(journalSitemap-1) != 0 ||
 		e.Offset>>offsetBits != 0 || e.Length>>(32+7*8-offsetBits) != 0 ||
 		int(e.Outcome) >= outcome.Count ||
 		e.Kind < KindPage ||
@@ -117,6 +119,9 @@ func appendJournalEntry(dst []byte, e *Entry) []byte {
 	if e.Speculative {
 		depth |= speculativeHop << depthBits
 	}
+	if e.Mined {
+		depth |= minedHop << depthBits
+	}
 	dst = append(dst, byte(depth), byte(depth>>8), byte(depth>>16), hops)
 	dst = binary.LittleEndian.AppendUint32(dst, e.Serial)
 	offset := uint64(e.Offset) | uint64(e.Length>>32)<<offsetBits
@@ -150,8 +155,8 @@ func decodeJournalEntry(b []byte) (e Entry, n int, err error) {
 	e.Status = int(binary.LittleEndian.Uint16(b[22:]))
 	depth := int(b[24]) | int(b[25])<<8 | int(b[26])<<16
 	e.Depth, e.Embeds = depth&(1<<depthBits-1), depth>>depthBits
-	if e.Embeds == speculativeHop {
-		e.Embeds, e.Speculative = 0, true
+	if e.Embeds >= minedHop {
+		e.Speculative, e.Mined, e.Embeds = e.Embeds == speculativeHop, e.Embeds == minedHop, 0
 	}
 	e.Hops = int(b[27] & (journalSitemap - 1))
 	e.Sitemap = b[27]&(journalSitemap|journalListed) != 0
@@ -176,9 +181,10 @@ func plausibleHead(b []byte) bool {
 // have 32 bits, and no archive file of theirs has 2 TiB.
 const offsetBits = 41
 
-// The bits of depth, and what stands above them for a speculative link.
+// The bits of depth, and what stands above them for a mined URL and a speculative link.
 const (
 	depthBits      = 21
+	minedHop       = 6
 	speculativeHop = 7
 )
 

@@ -105,3 +105,13 @@ func TestGolden_formerJournal(t *testing.T) {
 	checkGolden(t, golden.Read(t, "journal-3", "d67982c5210500fcb7874348abe8fb14ff2b17d65ef40b3d4f7eb36adcf07e3c"),
 		goldenEntries())
 }
+
+// A mined URL has the number 6 above its depth.
+func TestEntry_ofAMinedURL(t *testing.T) {
+	want := Entry{Kind: KindPage, Outcome: outcome.OK, Status: 200, Depth: 3, Mined: true, Links: []byte{}}
+	b := appendJournalEntry(nil, &want)
+	got, n, err := decodeJournalEntry(b)
+	if err != nil || n != len(b) || b[26] != 6<<5 || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v, %x", got, err, b[26])
+	}
+}

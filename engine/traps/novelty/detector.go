@@ -168,25 +168,29 @@ func (p *Page) newWordsNeeded() int {
 
 const slowPage = 2 * time.Second
 
-// NotePage counts a page of the group. It borrows path and what p has; words is scratch memory of the caller.
-func (w *Detector) NotePage(g Group, path []byte, p Page, words *Words) {
+// NotePage counts a page of the group. It borrows path and what p has; words is scratch memory of the caller. isNew
+// reports whether the page has new content; it is true for a page that is not read.
+func (w *Detector) NotePage(g Group, path []byte, p Page, words *Words) (isNew bool) {
 	s := w.shard(g)
 	s.mu.Lock()
 	learns, pages := hasParams(path), 1
-	if learns {
+	switch {
+	case p.WasDelayed && len(path) > 0:
+		pages = watchAfterPages // it is known why to watch the group
+	case learns:
 		pages = paramPageWeight
 	}
 	one := s.getOrCountPage(uint64(g), pages)
 	if one == nil {
 		s.mu.Unlock()
-		return
+		return true
 	}
 	c := one.learner.chainOf(w.o.Seed, uint64(g), path)
 	late := p.WasDelayed && len(path) > 0 // of sites of a healthy domain, a sample is enough
 	if !one.shouldRead(&c) && !late && p.Duration < slowPage && !(learns && one.isLearning()) {
 		one.released = chain{} // pages that are not read are new
 		s.mu.Unlock()
-		return
+		return true
 	}
 	read := p.Text != nil && (learns || !p.IsDuplicate)
 	if read {
@@ -223,6 +227,7 @@ func (w *Detector) NotePage(g Group, path []byte, p Page, words *Words) {
 		s.evict()
 	}
 	s.mu.Unlock()
+	return !p.IsDuplicate
 }
 
 // NoteNoPage counts a redirect or a failure. id distinguishes it from others. It borrows path.

@@ -155,16 +155,17 @@ func (t *Detector) NoteNoPage(url []byte, id uint32, wasDelayed bool) {
 	}
 }
 
-// NotePage counts a page. The first page of a site also counts for its domain.
-func (t *Detector) NotePage(url []byte, first bool, p novelty.Page, words *novelty.Words) {
+// NotePage counts a page. The first page of a site also counts for its domain. isNew is that of novelty.
+func (t *Detector) NotePage(url []byte, first bool, p novelty.Page, words *novelty.Words) (isNew bool) {
 	if !t.Enabled() {
-		return
+		return !p.IsDuplicate
 	}
 	site, path := urlx.Split(url)
 	p.URL = url
-	t.pages.NotePage(t.GroupOf(site), path, p, words)
+	isNew = t.pages.NotePage(t.GroupOf(site), path, p, words)
 	if first {
 		p.WasDelayed = true
 		t.pages.NotePage(t.domainOf(site), nil, p, words)
 	}
+	return isNew
 }

@@ -41,6 +41,7 @@ type Crawl struct {
 	Agents   cluster.PayloadSharing
 	Near     neardup.Known
 	Traps    *traps.Detector
+	Miner    Miner
 
 	Rules    *atomic.Pointer[Rules]
 	Parsed   *fpcache.Cache // pages whose links were taken: see extractor.parsedKey
@@ -63,6 +64,8 @@ type Admission interface {
 	// AddLinks offers the links of a page, within a step. item is what all of them have in common, with the hops
 	// of the page. An error means that found is malformed.
 	AddLinks(page []byte, found *links.Finder, item queued.URL) error
+	// Wants reports whether a URL belongs to the crawl, and is not known to have been found before.
+	Wants(url []byte, item queued.URL) bool
 }
 
 // OtherArchives are those of other crawls, whose payloads are not stored again.

@@ -27,10 +27,11 @@ type extractor struct {
 	rules   *Rules // of the finder
 	scratch []byte
 
-	key      xxh3.Uint128 // of the last Page: see parsedKey
-	isParsed bool         // its whole payload was parsed, and is identified by key
-	isPartly bool         // its start has links, and its end was not searched
-	bounce   bounce       // of the last Page, if its target is asked again
+	key        xxh3.Uint128 // of the last Page: see parsedKey
+	isParsed   bool         // its whole payload was parsed, and is identified by key
+	isPartly   bool         // its start has links, and its end was not searched
+	isSearched bool         // it is a page that is searched for links
+	bounce     bounce       // of the last Page, if its target is asked again
 }
 
 func newExtractor(c *Crawl) *extractor {
@@ -52,7 +53,7 @@ func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 		x.use(rules)
 	}
 	x.finder.Reset()
-	x.isParsed, x.isPartly, x.bounce = false, false, bounce{}
+	x.isParsed, x.isPartly, x.isSearched, x.bounce = false, false, false, bounce{}
 	if x.finder.Identify(content); content == p {
 		t := &x.finder.Type
 		a.Media = attempt.Media{Type: t.Media, IsSniffed: t.IsSniffed, Invalid: t.Invalid}
@@ -81,6 +82,7 @@ func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 		}
 		return
 	}
+	x.isSearched = !links.IsErrorPage(a.Outcome, content.Status)
 	x.parse(content, a)
 	x.finder.Head(a.URL, content)
 	x.finder.EarlyHints(a.URL, p)

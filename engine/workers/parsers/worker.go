@@ -32,6 +32,8 @@ type Worker struct {
 	records   recordBuilder
 	pending   *journal.Pending
 	words     novelty.Words
+	isFind    bool // the last Page is a find of mining
+	isShown   bool // such a page, with a file that was not known
 }
 
 // NewWorker returns a worker. admission and encoder must not be shared with other workers.
@@ -81,6 +83,7 @@ func (w *Worker) handle(ctx context.Context, p *fetch.Page) error {
 	if err != nil {
 		return err
 	}
+	w.mine(content, a, &plan)
 	return w.store(ctx, p, content, a, &plan)
 }
 
@@ -172,7 +175,7 @@ func (w *Worker) fillPending(p *fetch.Page, a *attempt.Attempt, plan *recordPlan
 	e := &w.pending.Entry
 	*e = journal.Entry{
 		Kind: journal.KindPage, FP: a.Fingerprint, Outcome: a.Outcome, Status: min(max(p.Status, 0), 65535),
-		Depth: a.Depth, Embeds: a.Embeds, Speculative: a.Speculative, Hops: a.Redirects,
+		Depth: a.Depth, Embeds: a.Embeds, Speculative: a.Speculative, Mined: a.Mined, Hops: a.Redirects,
 		Sitemap: a.Called.Sitemap, Listed: a.Called.ByIndex, Index: w.links.finder.Index,
 		SiteDue: journal.DueIn(a.Due.Site), IPDue: journal.DueIn(a.Due.IP),
 	}
@@ -223,6 +226,9 @@ func (w *Worker) count(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 	}
 	if w.near.isNear {
 		n.NearDuplicates.Add(1)
+	}
+	if a.Mined {
+		n.MinedTried.Add(1)
 	}
 	isRequisite := int64(0)
 	if queued.IsRequisite(a.Embeds) {
@@ -306,10 +312,17 @@ func (w *Worker) putBack(a *attempt.Attempt, item []byte) error {
 func (w *Worker) noteNovelty(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 	switch {
 	case plan.isPage:
-		w.crawl.Traps.NotePage(a.URL, a.FirstOfSite, novelty.Page{
+		isNew := w.crawl.Traps.NotePage(a.URL, a.FirstOfSite, novelty.Page{
 			IsDuplicate: plan.isRevisit && !w.crawl.Previous.HasCaptures(), Payload: payloadBits(p, a), WasDelayed: a.Delayed,
 			Text: w.links.finder.Body, Addresses: w.links, Duration: p.Times.Ended.Sub(p.Times.Started),
 		}, &w.words)
+		switch {
+		case !w.isFind:
+		case isNew || w.isShown:
+			w.crawl.Journal.Count.MinedFound.Add(1)
+		default:
+			w.crawl.Miner.NoteFind(a.URL, -1)
+		}
 	case a.Outcome == outcome.TooManyRedirects, w.links.refreshes(),
 		a.Outcome == outcome.Redirect && !a.WillRetry && (a.Redirects >= redirectsUsual || w.links.finder.LeadsHome(a.URL)):
 		w.crawl.Traps.NotePage(a.URL, false, novelty.Page{IsDuplicate: true, WasDelayed: a.Delayed}, &w.words)

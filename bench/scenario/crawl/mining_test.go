@@ -1,0 +1,157 @@
+package crawl
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/bench/scenario/testbed"
+	"orbweaver/engine"
+	"orbweaver/engine/operate/report"
+	"orbweaver/internal/simweb/guest"
+)
+
+// hidden is a guest: sites with pages that no page links to.
+type hidden struct{}
+
+// Host implements guest.Guest.
+func (hidden) Host(name string) (address netip.Addr, ok bool) {
+	n, ok := map[string]byte{
+		"gallery.test": 1, "folders.test": 2, "soft.test": 3, "plain.test": 4, "endless.test": 5,
+	}[name]
+	return netip.AddrFrom4([4]byte{198, 51, 100, n}), ok
+}
+
+// Serve implements guest.Guest.
+func (hidden) Serve(conn net.Conn, r guest.Request) guest.Result {
+	reply := guest.Reply{Status: 404, Type: "text/html", Body: []byte("<p>there is nothing here")}
+	if body, ok := hiddenPage(r.Authority, r.Path); ok {
+		reply.Status, reply.Body = 200, []byte(body)
+	}
+	return reply.Send(conn)
+}
+
+// hiddenPage returns a page of one of the sites.
+func hiddenPage(host, path string) (body string, ok bool) {
+	text := words(host + path)
+	switch host {
+	case "gallery.test": // 500 pictures; three have links
+		if path == "/" {
+			return "<a href=g/001.html>a</a><a href=g/250.html>b</a><a href=g/500.html>c</a>", true
+		}
+		name, ok := strings.CutPrefix(strings.TrimSuffix(path, ".html"), "/g/")
+		n, err := strconv.Atoi(name)
+		return text, ok && err == nil && len(name) == 3 && n >= 1 && n <= 500
+	case "folders.test": // each page is in a folder of its own, three deep, and no page has a link to a folder
+		if path == "/" {
+			var b strings.Builder
+			for i := range 60 {
+				fmt.Fprintf(&b, "<a href=a%d/b/c/x.html>x</a>", i)
+			}
+			return b.String(), true
+		}
+		return text, strings.HasSuffix(path, "/") || strings.HasSuffix(path, "/x.html")
+	case "soft.test": // each address has a page, which says that there is none
+		if path == "/" || path == "/p1.html" {
+			return text + "<a href=/p1.html>1</a><a href=/p2.html>2</a>", true
+		}
+		return "<p>There is no page " + path + " here.", path != "/robots.txt"
+	case "plain.test": // nothing but what has links, with numbers
+		if path == "/" {
+			var b strings.Builder
+			for i := range 300 {
+				fmt.Fprintf(&b, "<a href=/d%d/article-%d.html>%d</a>", i%7, 1000*i+17, i)
+			}
+			return b.String(), true
+		}
+		_, name, _ := strings.Cut(path, "/article-")
+		n, err := strconv.Atoi(strings.TrimSuffix(name, "017.html"))
+		return text, err == nil && n < 300 && path[2]-'0' == byte(n%7)
+	case "endless.test": // each number has a page with new text
+		if path == "/" {
+			return text + "<a href=/n/1>1</a><a href=/n/2>2</a>", true
+		}
+		return text, strings.HasPrefix(path, "/n/")
+	}
+	return "", false
+}
+
+// words are 40 words that depend on a text.
+func words(of string) string {
+	var b strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&b, "<p>%s", strconv.FormatUint(xxh3.HashStringSeed(of, uint64(i)), 26))
+	}
+	return b.String()
+}
+
+// mineOf crawls one site and returns its final lines and the report.
+func mineOf(t *testing.T, site string, how ...string) (lines map[string]string, r report.Report) {
+	synctest.Test(t, func(t *testing.T) {
+		rig := oneWorld(t)
+		rig.World.Invite(hidden{})
+		cfg := engine.Simulation()
+		cfg.Seeds, cfg.Filters.Scope = testbed.Seeds{"http://" + site + "/"}, "domain"
+		cfg.Mining.Mine = how
+		var err error
+		r, err = rig.Crawl(t.Context(), cfg, rig.FS)
+		if err := errors.Join(err, rig.Net.Close()); err != nil {
+			t.Fatal(err)
+		}
+		lines = final(t, rig)
+	})
+	return lines, r
+}
+
+// Of a gallery of 500 pictures three have links. Its siblings are found, each with the letter I, and at most five
+// requests lead to nothing. Without --mine there are the three.
+func TestMining_findsAGalleryByThreeOfItsPictures(t *testing.T) {
+	lines, r := mineOf(t, "gallery.test", "siblings")
+	found := 0
+	for n := 1; n <= 500; n++ {
+		if strings.HasPrefix(lines[fmt.Sprintf("http://gallery.test/g/%03d.html", n)], "ok ") {
+			found++
+		}
+	}
+	misses := r.MinedTried - r.MinedFound
+	if found != 500 || misses > 5 || r.MinedFound != 497 || lines["http://gallery.test/g/002.html"] != "ok LI" {
+		t.Errorf("%d found, %d misses, %q", found, misses, lines["http://gallery.test/g/002.html"])
+	}
+	if lines, _ := mineOf(t, "gallery.test"); len(lines) != 4 {
+		t.Errorf("without: %d lines", len(lines))
+	}
+}
+
+// All 180 folders above 60 pages are found.
+func TestMining_findsAllFolders(t *testing.T) {
+	lines, r := mineOf(t, "folders.test", "ancestors")
+	if len(lines) != 1+60+180 || r.MinedFound != 180 || r.MinedTried != 180 {
+		t.Errorf("%d lines, %d tried, %d found", len(lines), r.MinedTried, r.MinedFound)
+	}
+}
+
+// A site without other pages gets 20 requests more. So does one that answers everything with a page that says nothing
+// new, and as many for each of the first such pages, whose words are new. All that has links is fetched.
+func TestMining_stopsWhereItDoesNotPay(t *testing.T) {
+	for site, pages := range map[string]int{"soft.test": 3, "plain.test": 301} {
+		lines, r := mineOf(t, site, "siblings", "ancestors")
+		if r.MinedTried < 20 || r.MinedTried > 60 || r.MinedFound > 2 || len(lines) != pages+int(r.MinedTried) {
+			t.Errorf("%s: %d lines, %d tried, %d found", site, len(lines), r.MinedTried, r.MinedFound)
+		}
+	}
+}
+
+// A series without end is fetched up to the limit of a site.
+func TestMining_hasALimit(t *testing.T) {
+	lines, r := mineOf(t, "endless.test", "siblings")
+	if most := int64(2000); r.MinedTried > most || r.MinedTried < most-10 {
+		t.Errorf("%d tried, %d lines", r.MinedTried, len(lines))
+	}
+}

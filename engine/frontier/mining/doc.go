@@ -1,0 +1,18 @@
+// Package mining makes URLs that no page may link to: the flag --mine. From the page /video/clips/a.html it makes the
+// folders above it: /video/clips/, /video/ and / (ancestors). From numbered pages such as /pics/07.html it makes their
+// neighbours: /pics/06.html, /pics/08.html and /pics/09.html (siblings). The number is the last one of the query, or of
+// the last part of the path. The step of a series, and its zeros in front, are learned from the links of the site. Both
+// kinds are those of Tarantula (Saxena, Dubey, Dhurandher and Woungang, ICSOFT).
+//
+//	parse worker   Mine       a page -> mined URLs, which are offered with its links
+//	parse worker   NoteFind   a mined URL was a page with something new
+//
+// Mined URLs pass all that links pass: filters, scope, robots.txt, politeness, quotas, the search for traps. They come
+// after all other URLs of their site. Their hop letter is I, for inferred.
+//
+// A site may try 20 mined URLs, and 20 more for each that was a page with something new. So mining stops at a site
+// where less than one in 20 is; and each site has a limit (Options.MineMost). URLs that may not be tried yet wait.
+//
+// What is learned, and what waits, is in memory: 32 MiB of URLs and some 150 MiB of the rest at most. It is lost with
+// the run, or if other sites need the room. Mined URLs that were offered are in the journal like links.
+package mining

@@ -1,0 +1,178 @@
+package mining
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/internal/urlx"
+)
+
+// Miner makes URLs of pages. Safe for concurrent use.
+type Miner struct {
+	ancestors, siblings bool
+	most                int // of Options.MineMost
+
+	mu struct {
+		sync.Mutex
+		young, old map[uint64]*site // by hash; when young is full it becomes old
+		bytes      int              // of the URLs that wait in young
+	}
+}
+
+// site is what is known of a site.
+type site struct {
+	tried, found int
+	series       []series // those that were seen first may have been replaced
+	next         int      // index of the series that is replaced next
+	waiting      []string // URLs that may not be tried yet, the oldest first
+	isWaiting    map[string]struct{}
+}
+
+const (
+	sitesMost   = 1 << 15  // in Miner.young
+	bytesMost   = 16 << 20 // of the URLs that wait in Miner.young
+	seriesMost  = 32       // of a site
+	waitingMost = 1 << 12  // URLs of a site
+	triesFree   = 20       // mined URLs that a site may try before any is a page with something new
+	triesOfFind = 20       // the same for each that is
+	foldersMost = 16       // ancestors of one page
+)
+
+// New returns the Miner of the options.
+func New(o Options) *Miner {
+	m := &Miner{
+		ancestors: slices.Contains(o.Mine, ancestors), siblings: slices.Contains(o.Mine, siblings), most: o.MineMost,
+	}
+	m.mu.young = make(map[uint64]*site)
+	return m
+}
+
+// IsOn reports whether URLs are mined.
+func (m *Miner) IsOn() bool { return m.ancestors || m.siblings }
+
+// Mine makes URLs of a page, given by its normal form, and takes those of its site that have waited. eachLink ranges
+// over the normal forms of the page's links. isWanted reports whether a URL belongs to the crawl and is not known.
+// offer gets those that are tried now. All borrow what they get.
+func (m *Miner) Mine(page []byte, eachLink func(func(url []byte)), isWanted func([]byte) bool, offer func([]byte)) {
+	key, path := urlx.Split(page)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.siteLocked(xxh3.Hash(key))
+	give := func(url []byte) {
+		if !isWanted(url) {
+			return
+		}
+		if s.mayTry(m.most) {
+			s.tried++
+			offer(url)
+		} else {
+			m.mu.bytes += s.wait(url)
+		}
+	}
+	if m.siblings {
+		eachLink(func(url []byte) {
+			if rest, ok := bytes.CutPrefix(url, key); ok && len(rest) > 0 && rest[0] == '/' {
+				if n, ok := numberOf(rest); ok {
+					s.seriesOf(&n).learn(&n)
+				}
+			}
+		})
+		if n, ok := numberOf(path); ok {
+			one := s.seriesOf(&n)
+			one.learn(&n)
+			one.each(n.value, func(value uint64) { give(n.append(bytes.Clone(key), value, one.width)) })
+		}
+	}
+	if m.ancestors {
+		eachFolder(page, len(key), give)
+	}
+	for s.mayTry(m.most) && len(s.waiting) > 0 {
+		url := s.waiting[0]
+		s.waiting = s.waiting[1:]
+		delete(s.isWaiting, url)
+		give([]byte(url))
+	}
+}
+
+// NoteFind counts one mined URL, in normal form, whose page has something new, or takes that back (by is -1).
+func (m *Miner) NoteFind(url []byte, by int) {
+	key, _ := urlx.Split(url)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.siteLocked(xxh3.Hash(key)).found += by
+}
+
+// siteLocked returns what is known of a site. The sites that were not asked for while sitesMost others were are
+// forgotten.
+func (m *Miner) siteLocked(hash uint64) *site {
+	mu := &m.mu
+	s := mu.young[hash]
+	if s != nil {
+		return s
+	}
+	if len(mu.young) >= sitesMost || mu.bytes >= bytesMost {
+		mu.young, mu.old, mu.bytes = make(map[uint64]*site), mu.young, 0
+	}
+	if s = mu.old[hash]; s == nil {
+		s = new(site)
+	}
+	delete(mu.old, hash)
+	mu.young[hash] = s
+	for _, url := range s.waiting {
+		mu.bytes += len(url)
+	}
+	return s
+}
+
+// mayTry reports whether the site may try another mined URL.
+func (s *site) mayTry(most int) bool { return s.tried < min(most, triesFree+triesOfFind*s.found) }
+
+// wait keeps a URL that may not be tried yet, if there is room. It returns the bytes of it.
+func (s *site) wait(url []byte) int {
+	if _, ok := s.isWaiting[string(url)]; ok || len(s.waiting) >= waitingMost {
+		return 0
+	}
+	if s.isWaiting == nil {
+		s.isWaiting = make(map[string]struct{})
+	}
+	own := string(url)
+	s.isWaiting[own] = struct{}{}
+	s.waiting = append(s.waiting, own)
+	return len(own)
+}
+
+// seriesOf returns the series of a numbered URL. A new one begins with its number, and may take the place of another.
+func (s *site) seriesOf(n *numbered) *series {
+	key := n.key()
+	for i := range s.series {
+		if s.series[i].key == key {
+			return &s.series[i]
+		}
+	}
+	one := series{key: key, last: n.value}
+	if len(s.series) < seriesMost {
+		s.series = append(s.series, one)
+		return &s.series[len(s.series)-1]
+	}
+	at := &s.series[s.next]
+	s.next = (s.next + 1) % seriesMost
+	*at = one
+	return at
+}
+
+// eachFolder calls f with the folders above a page, whose path begins at from: the nearest first.
+func eachFolder(page []byte, from int, f func(url []byte)) {
+	path, _, _ := bytes.Cut(page, []byte{'?'})
+	path = bytes.TrimSuffix(path, []byte{'/'})
+	for range foldersMost {
+		slash := bytes.LastIndexByte(path, '/')
+		if slash < from {
+			return
+		}
+		f(path[:slash+1])
+		path = path[:slash]
+	}
+}
