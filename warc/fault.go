@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"orbweaver/internal/textfile"
 	"orbweaver/warc/cdxj"
 )
 
@@ -43,9 +44,9 @@ func LineFault(index string, offset int64, err error) *Fault {
 	return &Fault{Kind: cdxj.ErrLine, File: index, Offset: offset, What: what + "; it is left out"}
 }
 
-// Error returns file, offset, kind and description in one line.
+// Error returns file, offset, kind and description in one line, without control characters.
 func (f *Fault) Error() string {
-	return fmt.Sprintf("warc: %s at %d: %v: %s", f.File, f.Offset, f.Kind, f.What)
+	return textfile.Plain(fmt.Sprintf("warc: %s at %d: %v: %s", f.File, f.Offset, f.Kind, f.What))
 }
 
 // Unwrap returns the Kind.

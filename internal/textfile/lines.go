@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strconv"
 	"unicode"
 )
 
@@ -90,6 +91,17 @@ func (l *Lines) Err() error {
 		return nil
 	}
 	return l.err
+}
+
+// Plain makes a text safe for a terminal: one line without control characters, which stand as in Go's strings.
+func Plain(s string) string {
+	for _, r := range s {
+		if !strconv.IsPrint(r) {
+			q := strconv.Quote(s)
+			return q[1 : len(q)-1]
+		}
+	}
+	return s
 }
 
 // Trim takes blanks and invisible characters away from both ends of a text.

@@ -3,6 +3,7 @@ package cdxj
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"slices"
 )
@@ -62,7 +63,20 @@ func AppendLine(dst, entry []byte, offset, length int64, name string) []byte {
 
 // Complete appends to dst a line of Find and the name of its file, as in an index.
 func Complete(dst, line []byte, name string) []byte {
-	return append(append(append(append(dst, line...), fileKey...), name...), lineEnd...)
+	return append(appendName(append(append(dst, line...), fileKey...), name), lineEnd...)
+}
+
+// appendName appends the name of a file as the content of a JSON string. Bytes that are not UTF-8 stay, as the file has
+// them.
+func appendName(dst []byte, name string) []byte {
+	for i := range len(name) {
+		if c := name[i]; c < ' ' || c == '"' || c == '\\' || c == 0x7f {
+			dst = fmt.Appendf(dst, `\u%04x`, c)
+		} else {
+			dst = append(dst, c)
+		}
+	}
+	return dst
 }
 
 // How a line goes on behind the place of its record, and how it ends.
@@ -129,11 +143,10 @@ func (l *Lines) WriteSorted(w io.Writer, name string) error {
 	}
 	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(l.line(a), l.line(b)) })
 	out := bufio.NewWriterSize(w, 64<<10)
+	end := append(appendName([]byte(fileKey), name), lineEnd+"\n"...)
 	for _, i := range order {
 		_, _ = out.Write(l.line(i)) // bufio keeps the first error for Flush
-		_, _ = out.WriteString(fileKey)
-		_, _ = out.WriteString(name)
-		_, _ = out.WriteString(lineEnd + "\n")
+		_, _ = out.Write(end)
 	}
 	return out.Flush()
 }

@@ -8,6 +8,23 @@ import (
 	"testing"
 )
 
+// The name of a file stands in a line as JSON has it, whatever it is.
+func TestComplete_escapesTheName(t *testing.T) {
+	line := []byte(`test,a)/ 20260101000000 {"url":"http://a.test/","offset":"7",`)
+	for _, name := range []string{"a.warc.gz", `a"b\c.warc`, "e\x1b[31m\x7f.warc", "größe.warc", "a\xff.warc"} {
+		whole := Complete(nil, line, name)
+		if l, err := ParseLine(whole); err != nil || string(l.File) != name {
+			t.Errorf("%q: file %q of %q, %v", name, l.File, whole, err)
+		}
+		var all Lines
+		all.AddWhole(line)
+		var out strings.Builder
+		if err := all.WriteSorted(&out, name); err != nil || out.String() != string(whole)+"\n" {
+			t.Errorf("%q, want %q, %v", out.String(), whole, err)
+		}
+	}
+}
+
 // Adds lines, short ones and ones longer than a block, and removes some, compared with a list of strings.
 func TestLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 4))

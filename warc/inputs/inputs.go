@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"orbweaver/internal/plural"
+	"orbweaver/internal/textfile"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc/filename"
 )
@@ -91,7 +92,7 @@ func Sentence(unread []string) string {
 		return ""
 	}
 	text := fmt.Sprintf("%s not read, as no form is known by such a name: %s", plural.Count(len(unread), "file"),
-		strings.Join(unread[:min(saidMost, len(unread))], ", "))
+		textfile.Plain(strings.Join(unread[:min(saidMost, len(unread))], ", ")))
 	if len(unread) > saidMost {
 		text += " and others"
 	}

@@ -9,6 +9,7 @@ import (
 	"path"
 	"unicode/utf8"
 
+	"orbweaver/internal/textfile"
 	"orbweaver/warc"
 	"orbweaver/warc/coding"
 	"orbweaver/warc/member"
@@ -105,7 +106,7 @@ func (t *Tool) catRecord(name string, rec *warc.RecordRead, o CatOptions) error 
 	case !o.Payload:
 		return copyRecord(t.Out, rec)
 	case o.Titles:
-		_, err := fmt.Fprintf(t.Out, "==> %s %s (%s, offset %d) <==\n", rec.Type, clean(string(rec.TargetURI)),
+		_, err := fmt.Fprintf(t.Out, "==> %s %s (%s, offset %d) <==\n", rec.Type, textfile.Plain(string(rec.TargetURI)),
 			path.Base(name), rec.Offset)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"orbweaver/internal/textfile"
 	"orbweaver/warc/coding"
 	"orbweaver/warc/lookup"
 )
@@ -51,8 +52,8 @@ func Get(ctx context.Context, t *Tool, a *lookup.Archive, o GetOptions) error {
 		return err
 	}
 	if key, url, err := lookup.KeyOf([]byte(o.URL)); err == nil && string(url) != string(c.URL) {
-		fmt.Fprintf(t.Err, "this is %s, which has the same key in the index: %s\n", clean(string(c.URL)),
-			clean(string(key)))
+		fmt.Fprintf(t.Err, "this is %s, which has the same key in the index: %s\n", textfile.Plain(string(c.URL)),
+			textfile.Plain(string(key)))
 	}
 	if !o.At.IsZero() && !c.Time().Equal(o.At) {
 		fmt.Fprintf(t.Err, "the closest capture is of %s\n", c.Time().Format(time.RFC3339))
@@ -79,7 +80,7 @@ func notFound(ctx context.Context, a *lookup.Archive, url string) error {
 	}
 	text := ""
 	for _, u := range near {
-		text += "\n  " + clean(u)
+		text += "\n  " + textfile.Plain(u)
 	}
 	if text == "" {
 		return fmt.Errorf("%w of %s, nor of its host", lookup.ErrNoCapture, url)
@@ -89,12 +90,12 @@ func notFound(ctx context.Context, a *lookup.Archive, url string) error {
 
 func writePage(t *Tool, p *lookup.Page, o GetOptions) error {
 	if p.Truncated != "" {
-		fmt.Fprintf(t.Err, "the payload was truncated (%s)\n", clean(p.Truncated))
+		fmt.Fprintf(t.Err, "the payload was truncated (%s)\n", textfile.Plain(p.Truncated))
 	}
 	if status := p.Head.Status; status != 0 && status/100 != 2 {
 		fmt.Fprintf(t.Err, "the server answered with status %d\n", status)
 		if to := p.Head.Get("Location"); to != "" {
-			fmt.Fprintf(t.Err, "it redirects to %s\n", clean(to))
+			fmt.Fprintf(t.Err, "it redirects to %s\n", textfile.Plain(to))
 		}
 	}
 	if t.JSON {

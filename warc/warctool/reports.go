@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/internal/textfile"
 	"orbweaver/warc"
 	"orbweaver/warc/inputs"
 )
@@ -52,20 +53,20 @@ func (t *Tool) row(rec *warc.RecordRead, file string, named bool) error {
 		return t.emit(row)
 	}
 	if named {
-		if _, err := fmt.Fprintf(t.Out, "%s\t", clean(file)); err != nil {
+		if _, err := fmt.Fprintf(t.Out, "%s\t", textfile.Plain(file)); err != nil {
 			return err
 		}
 	}
-	date := clean(row.Date)
+	date := textfile.Plain(row.Date)
 	if !rec.Date.IsZero() {
 		date = rec.Date.Format(time.RFC3339)
 	}
-	uri := clean(row.URI)
+	uri := textfile.Plain(row.URI)
 	if uri == "" {
 		uri = "-"
 	}
 	_, err := fmt.Fprintf(t.Out, "%d\t%d\t%s\t%s\t%d\t%s\n",
-		row.Offset, row.Length, clean(kind), date, row.ContentLength, uri)
+		row.Offset, row.Length, textfile.Plain(kind), date, row.ContentLength, uri)
 	return err
 }
 
@@ -94,8 +95,8 @@ func (t *Tool) Walls(judge func(rec *warc.RecordRead) (j Judged, ok bool, err er
 				Offset int64  `json:"offset"`
 			}{j, string(rec.TargetURI), file, rec.Offset})
 		}
-		_, err = fmt.Fprintf(t.Out, "%s\t%s\t%d\t%s\n", cmp.Or(j.Service, "-"), cmp.Or(clean(j.Rule), "-"), j.Status,
-			clean(string(rec.TargetURI)))
+		_, err = fmt.Fprintf(t.Out, "%s\t%s\t%d\t%s\n", cmp.Or(j.Service, "-"), cmp.Or(textfile.Plain(j.Rule), "-"), j.Status,
+			textfile.Plain(string(rec.TargetURI)))
 		return err
 	})
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"strconv"
 
+	"orbweaver/internal/textfile"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -30,7 +30,7 @@ type Tool struct {
 
 // complain writes a fault to Err.
 func (t *Tool) complain(err error) {
-	fmt.Fprintln(t.Err, clean(err.Error()))
+	fmt.Fprintln(t.Err, textfile.Plain(err.Error()))
 }
 
 // emit writes v as a line of JSON.
@@ -100,15 +100,4 @@ func (t *Tool) eachOf(files []string, do func(file string, rec *warc.RecordRead)
 		return ErrFaults
 	}
 	return nil
-}
-
-// clean returns a text of a file as one line without control characters, safe for a terminal.
-func clean(s string) string {
-	for _, r := range s {
-		if !strconv.IsPrint(r) {
-			q := strconv.Quote(s)
-			return q[1 : len(q)-1]
-		}
-	}
-	return s
 }

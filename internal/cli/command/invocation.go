@@ -203,5 +203,5 @@ func MessageOf(err error) string {
 		`evidence|explain|filter|fsck|inspect|journal|layout|leasing|leave|marks|outage|ownership|parsers|payloads|` +
 		`rebuild|recovery|recrawl|report|restore|settings|sieve|sites|skipped|warc): )+`)
 	said := packages.ReplaceAllString(err.Error(), "$1")
-	return strings.ReplaceAll(said, "\n", "\n           ")
+	return strings.ReplaceAll(plainMessage(said), "\n", "\n           ")
 }

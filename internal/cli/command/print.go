@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"strconv"
+	"strings"
 
 	"orbweaver/internal/textfile"
 )
@@ -43,14 +43,33 @@ func PrintJSON(out io.Writer, v any) error {
 }
 
 // PlainText makes text from the web safe for a terminal: one line, no control characters.
-func PlainText(s string) string {
-	for _, r := range s {
-		if !strconv.IsPrint(r) {
-			q := strconv.Quote(s)
-			return q[1 : len(q)-1]
+func PlainText(s string) string { return textfile.Plain(s) }
+
+// plainMessage is PlainText for each line of a message, and for each column of a table.
+func plainMessage(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		words := strings.Split(line, "\t")
+		for k, word := range words {
+			words[k] = PlainText(word)
 		}
+		lines[i] = strings.Join(words, "\t")
 	}
-	return s
+	return strings.Join(lines, "\n")
+}
+
+// Plain returns a writer of lines for a terminal, which writes them without control characters. Each Write
+// has whole characters.
+func Plain(out io.Writer) io.Writer { return plain{out} }
+
+type plain struct{ out io.Writer }
+
+// Write implements io.Writer.
+func (p plain) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(p.out, plainMessage(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // Lines reads standard input line by line.

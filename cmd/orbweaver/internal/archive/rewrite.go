@@ -120,7 +120,7 @@ func (x *rewriting) run(inv *command.Invocation, c *Command, o rewrite.Options) 
 		case c.JSON:
 			err = json.NewEncoder(inv.Stdout).Encode(r)
 		default:
-			_, err = fmt.Fprintf(inv.Stdout, "%s: %s, %s, %s mended, %s left out\n", r.File,
+			_, err = fmt.Fprintf(inv.Stdout, "%s: %s, %s, %s mended, %s left out\n", command.PlainText(r.File),
 				plural.Count(r.Records, "record"), plural.Bytes(r.Bytes), plural.Count(r.Mended, "fault"),
 				plural.Count(r.LeftOut, "place"))
 		}

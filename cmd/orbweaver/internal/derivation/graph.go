@@ -159,7 +159,7 @@ func (s *graphStats) print(w io.Writer) error {
 		plural.Count(s.Dangling, "node"), plural.Number(s.Isolated), plural.Number(s.OutMax), plural.Number(s.InMax))
 	for _, t := range s.Top {
 		if err == nil {
-			_, err = fmt.Fprintf(w, "  %d incoming: %s\n", t.InDegree, t.Name)
+			_, err = fmt.Fprintf(w, "  %d incoming: %s\n", t.InDegree, command.PlainText(t.Name))
 		}
 	}
 	return err

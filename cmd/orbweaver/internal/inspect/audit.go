@@ -72,7 +72,7 @@ func (c *CopiesCommand) Run(inv *command.Invocation) (err error) {
 	if c.JSON {
 		err = command.PrintJSON(inv.Stdout, r)
 	} else {
-		r.Print(inv.Stdout)
+		r.Print(command.Plain(inv.Stdout))
 	}
 	if err == nil && !r.Sound() {
 		err = fmt.Errorf(

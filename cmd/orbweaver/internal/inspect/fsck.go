@@ -99,7 +99,7 @@ func (c *FsckCommand) Run(inv *command.Invocation) error {
 			return err
 		}
 	} else {
-		r.Print(inv.Stdout)
+		r.Print(command.Plain(inv.Stdout))
 	}
 	return c.verdict(&r)
 }

@@ -63,7 +63,7 @@ func (c *PolitenessCommand) Run(inv *command.Invocation) (err error) {
 	if c.JSON {
 		err = command.PrintJSON(inv.Stdout, r)
 	} else {
-		r.Print(inv.Stdout)
+		r.Print(command.Plain(inv.Stdout))
 	}
 	if err != nil {
 		return err

@@ -61,7 +61,7 @@ func (c *FsckCommand) rebuild(inv *command.Invocation) error {
 		return err
 	}
 	if out.Before != nil && !c.JSON {
-		before.Print(inv.Stdout)
+		before.Print(command.Plain(inv.Stdout))
 	}
 	last := out.Before
 	switch {
@@ -84,7 +84,7 @@ func (c *FsckCommand) rebuild(inv *command.Invocation) error {
 			return c.refused(err)
 		}
 		if !c.JSON {
-			out.Rebuilt.Print(inv.Stdout)
+			out.Rebuilt.Print(command.Plain(inv.Stdout))
 		}
 	}
 	if out.Rebuilt != nil || len(out.Indexes) > 0 {
@@ -94,7 +94,7 @@ func (c *FsckCommand) rebuild(inv *command.Invocation) error {
 		}
 		out.After, last = &after, &after
 		if !c.JSON {
-			after.Print(inv.Stdout)
+			after.Print(command.Plain(inv.Stdout))
 		}
 	}
 	if c.JSON {
