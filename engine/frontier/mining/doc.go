@@ -13,6 +13,7 @@
 // A site may try 20 mined URLs, and 20 more for each that was a page with something new. So mining stops at a site
 // where less than one in 20 is; and each site has a limit (Options.MineMost). URLs that may not be tried yet wait.
 //
-// What is learned, and what waits, is in memory: 32 MiB of URLs and some 150 MiB of the rest at most. It is lost with
-// the run, or if other sites need the room. Mined URLs that were offered are in the journal like links.
+// What is learned, and what waits, is in memory: at most 65,536 sites with 1 KiB of series each, and 32 MiB of URLs
+// that wait. It is lost with the run, or if other sites need the room. Mined URLs that were offered are in the journal
+// like links.
 package mining

@@ -18,7 +18,7 @@ type Miner struct {
 	mu struct {
 		sync.Mutex
 		young, old map[uint64]*site // by hash; when young is full it becomes old
-		bytes      int              // of the URLs that wait in young
+		bytes      int              // cost of the URLs that wait in young
 	}
 }
 
@@ -33,7 +33,8 @@ type site struct {
 
 const (
 	sitesMost   = 1 << 15  // in Miner.young
-	bytesMost   = 16 << 20 // of the URLs that wait in Miner.young
+	bytesMost   = 16 << 20 // of Miner.bytes
+	urlCost     = 96       // bytes of a URL that waits, beside its own
 	seriesMost  = 32       // of a site
 	waitingMost = 1 << 12  // URLs of a site
 	triesFree   = 20       // mined URLs that a site may try before any is a page with something new
@@ -93,6 +94,7 @@ func (m *Miner) Mine(page []byte, eachLink func(func(url []byte)), isWanted func
 		url := s.waiting[0]
 		s.waiting = s.waiting[1:]
 		delete(s.isWaiting, url)
+		m.mu.bytes -= urlCost + len(url)
 		give([]byte(url))
 	}
 }
@@ -122,15 +124,17 @@ func (m *Miner) siteLocked(hash uint64) *site {
 	delete(mu.old, hash)
 	mu.young[hash] = s
 	for _, url := range s.waiting {
-		mu.bytes += len(url)
+		mu.bytes += urlCost + len(url)
 	}
 	return s
 }
 
 // mayTry reports whether the site may try another mined URL.
-func (s *site) mayTry(most int) bool { return s.tried < min(most, triesFree+triesOfFind*s.found) }
+func (s *site) mayTry(most int) bool {
+	return s.tried < min(most, triesFree+triesOfFind*max(s.found, 0))
+}
 
-// wait keeps a URL that may not be tried yet, if there is room. It returns the bytes of it.
+// wait keeps a URL that may not be tried yet, if there is room. It returns the cost of it.
 func (s *site) wait(url []byte) int {
 	if _, ok := s.isWaiting[string(url)]; ok || len(s.waiting) >= waitingMost {
 		return 0
@@ -141,7 +145,7 @@ func (s *site) wait(url []byte) int {
 	own := string(url)
 	s.isWaiting[own] = struct{}{}
 	s.waiting = append(s.waiting, own)
-	return len(own)
+	return urlCost + len(own)
 }
 
 // seriesOf returns the series of a numbered URL. A new one begins with its number, and may take the place of another.

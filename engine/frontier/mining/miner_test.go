@@ -90,6 +90,15 @@ func TestMine_stopsWhereItDoesNotPay(t *testing.T) {
 	if got := mined(m, "http://a.test/about", nil); len(got) != 0 {
 		t.Errorf("after it was taken back: %v", got)
 	}
+	waiting := 0
+	for _, s := range m.mu.young {
+		for url := range s.isWaiting {
+			waiting += urlCost + len(url)
+		}
+	}
+	if m.mu.bytes != waiting {
+		t.Errorf("%d bytes are counted, and %d wait", m.mu.bytes, waiting)
+	}
 	if got := mined(m, "http://b.test/x1", nil); len(got) != 1 {
 		t.Errorf("another site: %v", got)
 	}
@@ -143,7 +152,7 @@ func TestMine_memoryIsBounded(t *testing.T) {
 	for i := range 200_000 {
 		mined(m, fmt.Sprintf("http://deep%d.test/%s%d", i%50, strings.Repeat("x", 200), 7*i), nil)
 	}
-	if used := heap() - before; used > 180<<20 {
+	if used := heap() - before; used > 130<<20 {
 		t.Errorf("%d MiB", used>>20)
 	}
 	runtime.KeepAlive(m)

@@ -171,6 +171,9 @@ func appendInterim(dst, heads []byte) []byte {
 // appendOutlinks appends the links of the page: the URL, the letter of the hop, and its place in the page.
 func appendOutlinks(dst []byte, l *links.Finder) []byte {
 	err := journal.EachLink(l.Links, func(kind parse.Kind, url []byte) {
+		if kind == parse.Mined { // the page does not have it
+			return
+		}
 		letter, context := kind.Letter(), kind.Context()
 		dst = append(append(dst, "outlink: "...), url...)
 		dst = append(append(append(dst, ' ', letter, ' '), context...), "\r\n"...)

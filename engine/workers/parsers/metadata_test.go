@@ -40,6 +40,7 @@ func fieldsOf(t *testing.T, o MetadataOptions, p *fetch.Page, a *attempt.Attempt
 	x.finder.Budget.Open(0, 0)
 	x.finder.Resolve([]byte("http://a.test/"), []byte("b c"), parse.Anchor, false)
 	x.finder.Resolve([]byte("http://a.test/"), []byte("x.png"), parse.Image, false)
+	x.finder.AddMined([]byte("http://a.test/mined")) // no page has it
 	b := w.appendFields(nil, p, a)
 	rest, ok := strings.CutSuffix(strings.Replace(string(b), "fetchTimeMs: 12\r\n", "", 1), "\r\n")
 	if len(b) > 0 && (!ok || !bytes.Contains(b, []byte("fetchTimeMs: 12\r\n"))) {
