@@ -156,7 +156,7 @@ func (r *runner) parsing() *parsers.Crawl {
 		Journal: d.Journal, InFlight: q.inFlight, Limits: p.limits, Log: d.Log, Sites: r.loops.sites,
 		Answered: r.cluster, Previous: d.Previous, Others: d.Others, Agents: r.cluster, Near: d.Near,
 		Traps: p.traps, Miner: p.miner,
-		Rules: &p.pages, Parsed: q.parsed, HashSeed: r.loops.frontier.HashSeed,
+		Rules: &p.pages, Stats: p.filters.Stats, Parsed: q.parsed, HashSeed: r.loops.frontier.HashSeed,
 		Faults:   parsers.NewFaultFiles(r.seams.FS, r.frontierDir(), r.seams.Log),
 		Metadata: a.MetadataOptions(&r.cfg.Politeness),
 	}

@@ -40,6 +40,7 @@ func (o *opener) wire() {
 	cfg, d, p, q, l := &o.cfg, &o.disk, &o.policy, &o.queues, &o.loops
 	counts := &d.Journal.Count
 	counts.Store(o.m.Counters)
+	counts.Sums.Store(o.m.Sums)
 	o.clock = lifecycle.NewRunTime(o.m.Usage(), o.seams.Usage)
 	gate := outage.NewGate(func() { q.wakeFeeder(); q.wakeDistributor() })
 	o.outages.Gate = gate
@@ -116,6 +117,9 @@ func (o *opener) wirePolicy() {
 	p.groups = addrgroup.New(p.hostRules, politeness.AddrKeys(cfg.Limits.IPv6Prefix))
 	p.live.Lists.Store(p.filters.Lists)
 	p.pages.Store(&parsers.Rules{Links: cfg.linkOptions(p.filters), Store: p.filters.Store})
+	for _, s := range p.filters.Stats {
+		o.disk.Journal.Count.Sums.Add(s.Name, 0)
+	}
 	p.limits = limits.New(&cfg.Limits, o.m.Counters.Documents(), o.run.Finish)
 	p.limits.SetSpace(o.seams.Uploads, o.outages.Gate)
 	p.limits.SetWithRequisites(cfg.Admission.Requisites != admission.RequisitesOff)
@@ -230,7 +234,7 @@ func (p *policy) filterErrors(f *admission.Frontier) map[string]int64 {
 	pages := p.pages.Load()
 	by := filter.Filters{
 		Scope: f.RulesInForce().Scope, Parse: pages.Links.By.Parse, Follow: pages.Links.By.Follow,
-		Store: pages.Store,
+		Store: pages.Store, Stats: p.filters.Stats,
 	}
 	failed := by.Errors()
 	if n := p.live.FetchErrors(); n > 0 {

@@ -62,7 +62,7 @@ func TestCrawlRefuses(t *testing.T) {
 			"unknown name domian", "an expression here knows url, site,", "a scope is domain, host, prefix, all, or an",
 		}},
 		{proxied, "--store mime=='x' http://a.test/", []string{"unknown name mime", "status, content_type,"}},
-		{proxied, "--store size> http://a.test/", []string{"--store"}},
+		{proxied, "--store size> --stat a=url http://a.test/", []string{"--store", "--stat: a: ", "a number"}},
 		{
 			proxied, "--fetch status --parse via --follow size http://a.test/",
 			[]string{"--fetch: ", "(1:1)", "--parse: ", "--follow: "},

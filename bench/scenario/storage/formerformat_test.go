@@ -23,7 +23,7 @@ func TestResume_ofAFormerFormatIsMarkedBeforeAPageIsFetched(t *testing.T) {
 		if ended {
 			t.Fatal("it ended before it was killed")
 		}
-		const name, now, former = "crawl/frontier/MANIFEST", "orbweaver-manifest 11 ", "orbweaver-manifest 4 "
+		const name, now, former = "crawl/frontier/MANIFEST", "orbweaver-manifest 12 ", "orbweaver-manifest 4 "
 		has := func(magic string) bool {
 			t.Helper()
 			b, err := vfs.ReadFile(fsys, name)

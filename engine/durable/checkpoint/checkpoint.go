@@ -228,7 +228,7 @@ func (c *Checkpointer) stopAndMark(m *manifest.Manifest, state lifecycle.State, 
 		m.Boot, m.Up = c.o.Boot()
 	}
 	m.SetUsage(c.o.RunTime.Usage())
-	m.Counters = l.Count.Load()
+	m.Counters, m.Sums = l.Count.Load(), l.Count.Sums.Load()
 	if err := c.each(func(e *entry) error { return e.MarkState(m) }); err != nil {
 		return errors.Join(err, j.Close())
 	}

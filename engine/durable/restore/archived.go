@@ -123,10 +123,9 @@ func (c *journalReader) add(ctx context.Context, e *journal.Entry) error {
 	}
 	b := c.current
 	b.entries = append(b.entries, *e)
-	if own := &b.entries[len(b.entries)-1]; len(own.Links) > 0 {
-		own.Links = bytes.Clone(own.Links)
-	}
-	if b.bytes += int64(len(e.Links)) + e.Length; len(b.entries) < batchEntries && b.bytes < batchBytes {
+	own := &b.entries[len(b.entries)-1]
+	own.Links, own.Sums = bytes.Clone(e.Links), bytes.Clone(e.Sums)
+	if b.bytes += int64(len(e.Links)+len(e.Sums)) + e.Length; len(b.entries) < batchEntries && b.bytes < batchBytes {
 		return nil
 	}
 	return c.send(ctx)

@@ -222,6 +222,9 @@ func (r *replayer) applyPage(e *journal.Entry, rec *record) error {
 	if rec.near {
 		n.NearDuplicates.Add(1)
 	}
+	if err := n.Sums.AddAll(e.Sums); err != nil {
+		return fmt.Errorf("restore: resume: sums in the journal: %w", err)
+	}
 	if e.Outcome.IsPage(e.Status) {
 		switch {
 		case !rec.stored:

@@ -55,6 +55,7 @@ func fixed() map[string]string {
 		"each site has its place by it":    {"ipv6-prefix"},
 		"each ready URL has a class by it": {"visit"},
 		"each site has its tries by it":    {"mine", "mine-most"},
+		"its sum is kept from the start":   {"stat"},
 		"'ctl add --seeds' adds URLs":      {"seeds"},
 	} {
 		for _, name := range settings {

@@ -116,6 +116,7 @@ func (c *Collector) Report() Report {
 		Waiting: c.waiting(), Written: time.Now().UTC().Format(time.RFC3339),
 		ConnsReused:  c.Numbers.ConnsReused(),
 		FilterErrors: c.Numbers.FilterErrors(),
+		Stats:        c.Journal.Count.Sums.Load(),
 		Cluster:      c.Cluster.Report(&n),
 		Uploads:      c.Numbers.Uploads.Stats(),
 		Version:      c.Settings.Version, Distributions: &c.Journal.Count.Distributions,

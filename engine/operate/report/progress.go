@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"runtime/metrics"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +28,7 @@ const (
 
 // columns are the names in the first line.
 const columns = "time\tstate\tpages\tpages_per_second\tbytes_received\tbytes_stored\turls_queued\thosts\tactive\t" +
-	"errors\tretries\tmemory\tdisk_free\twaiting\n"
+	"errors\tretries\tmemory\tdisk_free\twaiting\tstats\n"
 
 // ProgressRecorder writes the file.
 type ProgressRecorder struct {
@@ -76,10 +80,19 @@ func (r *ProgressRecorder) line(now time.Time, c Report) string {
 	if err != nil {
 		free = -1 // unknown
 	}
-	return fmt.Sprintf("%s\t%s\t%d\t%.1f\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n",
+	return fmt.Sprintf("%s\t%s\t%d\t%.1f\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n",
 		now.UTC().Format("2006-01-02T15:04:05Z"), c.State, pages, rate, c.BytesReceived, c.BytesStored, c.URLsQueued,
 		c.HostsKnown, c.ActiveFetches, failed(&c), c.Retries, memory(), free,
-		strings.NewReplacer("\t", " ", "\n", " ").Replace(c.Waiting))
+		strings.NewReplacer("\t", " ", "\n", " ").Replace(c.Waiting), stats(c.Stats))
+}
+
+// stats are the numbers of the user, as NAME=NUMBER in the order of the names, with spaces between.
+func stats(of map[string]float64) string {
+	list := make([]string, 0, len(of))
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		list = append(list, name+"="+strconv.FormatFloat(of[name], 'f', -1, 64))
+	}
+	return strings.Join(list, " ")
 }
 
 // failed is the number of URLs whose last attempt failed.
@@ -101,11 +114,25 @@ func memory() uint64 {
 	return samples[0].Value.Uint64() - samples[1].Value.Uint64()
 }
 
+// isOther reports whether the file of an earlier version has other columns.
+func (r *ProgressRecorder) isOther(name string) bool {
+	f, err := r.FS.Open(name)
+	if err != nil {
+		return false
+	}
+	head := make([]byte, len(columns))
+	n, err := f.ReadAt(head, 0)
+	if err := errors.Join(err, f.Close()); err != nil && !errors.Is(err, io.EOF) {
+		return false
+	}
+	return n > 0 && string(head[:n]) != columns[:n]
+}
+
 // append appends a line to the file. A file that is new, or has just been rotated, begins with the names of the
-// columns.
+// columns. A file with other columns is rotated, too.
 func (r *ProgressRecorder) append(line string) (err error) {
 	name := r.Dir + "/" + layout.LogsDir + "/" + ProgressFile
-	if size, err := r.FS.Size(name); err == nil && size >= rotateSize {
+	if size, err := r.FS.Size(name); err == nil && (size >= rotateSize || r.isOther(name)) {
 		if err := r.FS.Rename(name, name+".1"); err != nil {
 			return err
 		}

@@ -22,6 +22,7 @@ func run(t *testing.T, fsys vfs.FS, took time.Duration) {
 		FS: fsys, Dir: "crawl", Warn: func(msg string, _ ...any) { t.Error(msg) },
 		Report: func() (c Report) {
 			c.State, c.PagesStored, c.Waiting = lifecycle.Running, int64(time.Since(began)/time.Second), "a\tsite"
+			c.Stats = map[string]float64{"b": 2.5, "a": 3e9}
 			c.Outcomes = map[string]int64{"ok": 5, "refused": 2, "robots-denied": 1}
 			return c
 		},
@@ -46,7 +47,8 @@ func TestRecorder_writesALineEvery20Seconds(t *testing.T) {
 		var times []string
 		for _, line := range lines[1:] {
 			f := strings.Split(line, "\t")
-			if len(f) != strings.Count(columns, "\t")+1 || f[1] != "running" || f[9] != "2" || f[13] != "a site" {
+			if len(f) != strings.Count(columns, "\t")+1 || f[1] != "running" || f[9] != "2" || f[13] != "a site" ||
+				f[14] != "a=3000000000 b=2.5" {
 				t.Errorf("%q", f)
 			}
 			times = append(times, f[0][14:19]+" "+f[3])
@@ -70,12 +72,28 @@ func TestRecorder_beginsALineAfterATornOne(t *testing.T) {
 	})
 }
 
+// The file of an earlier version has fewer columns. It is kept beside the new one.
+func TestRecorder_keepsTheFileOfAnEarlierVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fsys := vfstest.WithDir(t, "crawl/logs")
+		const earlier = "time\tstate\tpages\n2000\trunning\t1\n"
+		vfstest.WriteAll(t, fsys, file, []byte(earlier))
+		run(t, fsys, time.Second)
+		if got := string(vfstest.ReadAll(t, fsys, file)); strings.Count(got, "\n") != 3 || !strings.HasPrefix(got, columns) {
+			t.Errorf("%q", got)
+		}
+		if got := string(vfstest.ReadAll(t, fsys, file+".1")); got != earlier {
+			t.Errorf("the earlier file is %q", got)
+		}
+	})
+}
+
 // The file has a size limit: it becomes progress.tsv.1, which replaces the one before it.
 func TestRecorder_rotatesItsFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fsys := vfstest.WithDir(t, "crawl/logs")
 		vfstest.WriteAll(t, fsys, file+".1", []byte("older"))
-		vfstest.WriteAll(t, fsys, file, []byte(strings.Repeat("\n", rotateSize)))
+		vfstest.WriteAll(t, fsys, file, []byte(columns+strings.Repeat("\n", rotateSize-len(columns))))
 		run(t, fsys, time.Second)
 		size, err := fsys.Size(file + ".1")
 		if text := string(vfstest.ReadAll(t, fsys, file)); err != nil || size != rotateSize ||

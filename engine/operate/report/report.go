@@ -38,9 +38,10 @@ type Report struct {
 	CertificateFaults map[string]int64 `json:"certificate_faults,omitempty" metric:"certificate_faults_total" label:"fault" help:"Exchanges with servers whose certificate does not verify, by fault, in this run."`
 	Statuses          map[string]int64 `json:"statuses" metric:"responses_total" label:"code" help:"Responses by status code."`
 	// MediaTypes has the types with a counter of their own, "other" and "unknown". "orbweaver report mime" has all.
-	MediaTypes map[string]int64 `json:"media_types" metric:"urls_by_type_total" label:"type" help:"URLs with a response by media type of the last one."`
-	Depths     map[string]int64 `json:"depths" metric:"pages_by_depth_total" label:"depth" help:"Pages by links from a seed."` // "16+" counts deeper ones
-	Dropped    map[string]int64 `json:"dropped" metric:"dropped_total" label:"reason" help:"URLs that admission dropped, by reason."`
+	MediaTypes map[string]int64   `json:"media_types" metric:"urls_by_type_total" label:"type" help:"URLs with a response by media type of the last one."`
+	Depths     map[string]int64   `json:"depths" metric:"pages_by_depth_total" label:"depth" help:"Pages by links from a seed."` // "16+" counts deeper ones
+	Stats      map[string]float64 `json:"stats,omitempty" metric:"stat" label:"name" help:"Numbers of the user (--stat), added up."`
+	Dropped    map[string]int64   `json:"dropped" metric:"dropped_total" label:"reason" help:"URLs that admission dropped, by reason."`
 
 	FilterErrors map[string]int64 `json:"filter_errors,omitempty" metric:"filter_errors_total" label:"point" help:"Evaluations of expressions that failed, by point, in this run."`
 

@@ -10,6 +10,7 @@
 //	URL   ---> [ Lists ] [ Fetch ]   the same rules, then all | none | expression       may it be fetched now?
 //	page  ---> [ Parse ]             all | none | expression                            is it searched for links?
 //	page  ---> [ Store ]             all | none | expression                            is it stored?
+//	answer --> [ Stat ]              expression that yields a number                    what is added up?
 //
 // # The named scopes
 //
@@ -49,6 +50,9 @@
 // status, content_type, and same_host, same_domain (bool).
 //
 // Parse is not asked about a redirect: its target is a link of the kind redirect. Seeds are not links.
+//
+// Stat knows what Store knows, and outcome (string, as in crawl.log), stored (bool) and seconds (float, of the
+// exchange). It is asked about failed requests, too: then status is 0. Numbers are int and float; true counts as 1.
 //
 // At all points, domain_of(host) gives the registrable domain of any host.
 //

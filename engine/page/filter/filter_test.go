@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -251,6 +252,46 @@ func TestStore(t *testing.T) {
 		if _, constant := s.Constant(); constant != (text == "" || text == "all" || text == "none") {
 			t.Errorf("%q is constant: %v", text, constant)
 		}
+	}
+}
+
+func TestStat(t *testing.T) {
+	url := []byte("http://www.x.co.uk/a")
+	r := &Response{Status: 200, ContentType: []byte("Text/HTML; charset=x"), Size: 10, Duplicate: true, Via: []byte("v")}
+	for text, want := range map[string]float64{
+		"1": 1, "true": 1, "size": 10, "size / 4": 2.5, "-status": -200, `content_type == "text/html"`: 1, `via == "w"`: 0,
+		`outcome == "ok" && stored ? seconds * 1000 : 0`: 250, "duplicate ? size : 0": 10, "len(host)": 11,
+		`let n = status; seed ? n : size`: 200, "size > 5 ? (size > 9 ? 2 : 3) : false": 2,
+		"1 % (size - 10)": 0, "size / (size - 10)": 0, // both fail
+	} {
+		list, err := CompileStats([]string{"a_1 = " + text}, nil, true)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if got := list[0].Of(url, Way{}, r, Answer{Outcome: "ok", Stored: true, Seconds: 0.25}); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+		if failed := list[0].Errors() > 0; failed != strings.Contains(text, "- 10)") {
+			t.Errorf("%q: %d errors", text, list[0].Errors())
+		}
+	}
+	for _, text := range []string{
+		"size", "=size", "A=size", "1a=size", "a=", "a=url", "a=nil", "a=[1]", "a=unknown", "a=size +", "a.b=1",
+		"a=seed ? 1 : url", strings.Repeat("a", 65) + "=1",
+	} {
+		if _, err := CompileStats([]string{text}, nil, true); !errors.Is(err, ErrExpression) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := CompileStats([]string{"a=1", "a=2"}, nil, true); !errors.Is(err, ErrExpression) {
+		t.Errorf("a name that is given twice: %v", err)
+	}
+	if _, err := CompileStats([]string{"a=via == '' ? 1 : 2"}, nil, false); !errors.Is(err, ErrViaUnknown) {
+		t.Errorf("via without --warc-via: %v", err)
+	}
+	if _, err := CompileStats(slices.Repeat([]string{"a=1"}, StatsMost+1), nil, true); !errors.Is(err, ErrExpression) {
+		t.Errorf("too many: %v", err)
 	}
 }
 

@@ -13,6 +13,8 @@ type Options struct {
 	Follow string `help:"Links that are followed: all, none, or an expression." default:"all" words:"all,none" placeholder:"EXPR"`
 	Store  string `help:"Responses that are archived: all, none, or an expression. With 'none' the crawl only discovers URLs." default:"all" words:"all,none" placeholder:"EXPR"`
 
+	Stats []string `name:"stat" help:"Number that is added up for each answer to a page: in report.json, the metrics and progress.tsv (repeatable). true counts as 1. Example: 'pdf_bytes=content_type == \"application/pdf\" ? size : 0'." placeholder:"NAME=EXPR" sep:"none"`
+
 	Lists     Lists      `kong:"-"` // plain rules before the scope, and again before a request
 	HostRules *HostRules `kong:"-"` // settings of single hosts; nil: none
 }
@@ -28,6 +30,7 @@ type Filters struct {
 	Parse  *Parse
 	Follow *Follow
 	Store  *Store
+	Stats  []*Stat
 }
 
 // Compile compiles Options, and reports all faults at once. Seeds decide for scopes that name them. hasVia says that
@@ -51,6 +54,8 @@ func Compile(o *Options, seeds *Seeds, hasVia bool) (*Filters, error) {
 	fault("follow", err)
 	f.Store, err = CompileStore(o.Store, seeds)
 	fault("store", err)
+	f.Stats, err = CompileStats(o.Stats, seeds, hasVia)
+	fault("stat", err)
 	if len(faults) == 0 && !hasVia {
 		if f.Fetch.AsksVia() {
 			fault("fetch", ErrViaUnknown)
@@ -92,6 +97,9 @@ func (f *Filters) Errors() map[string]int64 {
 	}
 	if f.Follow != nil {
 		count("follow", f.Follow.Errors())
+	}
+	for _, s := range f.Stats {
+		count("stat "+s.Name, s.Errors())
 	}
 	return m
 }

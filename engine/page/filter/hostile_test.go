@@ -104,6 +104,9 @@ func FuzzExpression(f *testing.F) {
 			if p, err := CompileStore(text, nil); err == nil {
 				p.Keeps([]byte(url), Way{}, r)
 			}
+			if list, err := CompileStats([]string{"s=" + text}, nil, true); err == nil {
+				list[0].Of([]byte(url), Way{}, r, Answer{})
+			}
 		})
 		if took > time.Second && took > compileLimit*cputime.Best(3, cputime.Reference) {
 			t.Fatalf("%q took %v of a processor", text, took)

@@ -15,6 +15,8 @@ func knownNames(facts any) string {
 		return urlNames + ", status, content_type, size, truncated"
 	case *storeFacts:
 		return urlNames + ", status, content_type, size, truncated, duplicate, via"
+	case *statFacts:
+		return urlNames + ", status, content_type, size, truncated, duplicate, via, outcome, stored, seconds"
 	default:
 		return urlNames
 	}

@@ -8,7 +8,9 @@ import (
 
 // A person with a misspelt name is told all names that there are.
 func TestKnownNames_areThoseOfTheFacts(t *testing.T) {
-	for _, facts := range []any{new(scopeFacts), new(fetchFacts), new(followFacts), new(parseFacts), new(storeFacts)} {
+	for _, facts := range []any{
+		new(scopeFacts), new(fetchFacts), new(followFacts), new(parseFacts), new(storeFacts), new(statFacts),
+	} {
 		var names []string
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(facts).Elem()) {
 			if name := f.Tag.Get("expr"); name != "" {

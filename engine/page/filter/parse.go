@@ -13,6 +13,10 @@ type parseFacts struct {
 	Truncated   bool   `expr:"truncated"`
 }
 
+func (f *parseFacts) fillResponse(r *Response) {
+	f.Status, f.ContentType, f.Size, f.Truncated = r.Status, mediaType(r.ContentType), r.Size, r.Truncated
+}
+
 // CompileParse compiles all, none or an expression. It keeps seeds, which may be nil if there are none.
 func CompileParse(text string, seeds *Seeds) (*Parse, error) {
 	f := new(Parse)
@@ -33,8 +37,6 @@ func (f *Parse) Reads(url []byte, way Way, r *Response) bool {
 	}
 	e := f.begin()
 	e.facts.fill(url, p, way, f.need, f.seeds)
-	e.facts.Status, e.facts.ContentType, e.facts.Size, e.facts.Truncated = r.Status, mediaType(
-		r.ContentType,
-	), r.Size, r.Truncated
+	e.facts.fillResponse(r)
 	return f.end(e)
 }

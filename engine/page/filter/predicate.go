@@ -57,15 +57,15 @@ func (p *predicate[F]) compile(text string, cautious bool, seeds *Seeds) error {
 	case None:
 		return nil
 	}
-	return p.compileExpression(text)
+	return p.compileExpression(text, expr.AsBool())
 }
 
-func (p *predicate[F]) compileExpression(text string) (err error) {
+func (p *predicate[F]) compileExpression(text string, result expr.Option) (err error) {
 	if len(text) > expressionMax {
 		return fmt.Errorf("%w: longer than %d KiB", ErrExpression, expressionMax>>10)
 	}
 	p.asks = make(names)
-	p.program, err = expr.Compile(text, expr.Env(new(F)), expr.AsBool(), expr.DisableBuiltin("now"), expr.Patch(p.asks),
+	p.program, err = expr.Compile(text, expr.Env(new(F)), result, expr.DisableBuiltin("now"), expr.Patch(p.asks),
 		expr.Function("domain_of", domainOf, new(func(string) string)))
 	if err != nil && strings.Contains(err.Error(), "unknown name") {
 		return fmt.Errorf("%w: %w\nan expression here knows %s", ErrExpression, err, knownNames(new(F)))

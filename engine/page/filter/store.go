@@ -32,9 +32,7 @@ func (f *Store) Keeps(url []byte, way Way, r *Response) bool {
 	e := f.begin()
 	facts := &e.facts
 	facts.fill(url, p, way, f.need, f.seeds)
-	facts.Status, facts.ContentType, facts.Size, facts.Truncated = r.Status, mediaType(
-		r.ContentType,
-	), r.Size, r.Truncated
+	facts.fillResponse(r)
 	facts.Duplicate, facts.Via = r.Duplicate, ""
 	if f.AsksVia() {
 		facts.Via = string(r.Via)

@@ -116,6 +116,7 @@ type Live struct {
 	Set[atomic.Int64]
 	Finished      atomic.Int64 // sum of Outcomes
 	Distributions Distributions
+	Sums          Sums // of the user; not in Totals
 }
 
 // Documents is Totals.Documents of now, about.

@@ -24,9 +24,10 @@ import (
 //	| 4     | 1    | 16 | 1       | 2      | 3     | 1    | 4      | 7      | 4      | 8       | 8      | n     | 4   |
 //	+-------+------+----+---------+--------+-------+------+--------+--------+--------+---------+--------+-------+-----+
 //
-// The three highest bits of depth are the number of embed hops, 7 for a speculative link, or 6 for a mined URL. The
-// highest bits of hops say that an index of sitemaps names the URL (128), that it is one (64), or that a robots.txt
-// calls it one (32).
+// The highest bit of kind says that sums stand before the links, and links counts their bytes: a uvarint with the
+// length of the sums, and the sums. The three highest bits of depth are the number of embed hops, 7 for a speculative
+// link, or 6 for a mined URL. The highest bits of hops say that an index of sitemaps names the URL (128), that it is
+// one (64), or that a robots.txt calls it one (32).
 // links is the length n of the links; serial is one more than the archive file's, 0 when no record was written; the crc
 // (Castagnoli) is over all before it.
 // The 15 highest bits of offset belong to length, above its 32: a record may have 128 TiB, and begin within 2 TiB.
@@ -51,6 +52,7 @@ type Entry struct {
 	SiteDue     int64
 	IPDue       int64
 	Links       []byte // see AppendLink; empty when the archive holds the payload
+	Sums        []byte // what is added to counters.Sums; see counters.AppendSum
 }
 
 // Kind is the kind of an entry. The numbers are on disk.
@@ -66,15 +68,23 @@ const (
 )
 
 // size is how many bytes the entry takes.
-func (e *Entry) size() int { return journalFixed + len(e.Links) + 4 }
+func (e *Entry) size() int { return journalFixed + e.sumsSize() + len(e.Links) + 4 }
+
+// sumsSize is how many bytes the sums take in front of the links.
+func (e *Entry) sumsSize() int {
+	if len(e.Sums) == 0 {
+		return 0
+	}
+	return len(binary.AppendUvarint(make([]byte, 0, binary.MaxVarintLen64), uint64(len(e.Sums)))) + len(e.Sums)
+}
 
 // errJournalRange says that append refused an entry that Read would not give back as it was.
 var errJournalRange = errors.New("journal: an entry exceeds the limits of the format")
 
 // check says whether the format can hold the entry.
 func (e *Entry) check() error {
-	if len(e.Links) > JournalLinksMax {
-		return fmt.Errorf("%w: %d bytes of links, at most %d", errJournalRange, len(e.Links), JournalLinksMax)
+	if n := e.sumsSize() + len(e.Links); n > JournalLinksMax {
+		return fmt.Errorf("%w: %d bytes of sums and links, at most %d", errJournalRange, n, JournalLinksMax)
 	}
 	if e.Status>>16 != 0 || e.Depth>>depthBits != 0 ||
 		uint(e.Embeds) >= minedHop || e.Hops&^(journalSitemap-1) != 0 ||
@@ -99,8 +109,12 @@ func (e *Entry) check() error {
 
 func appendJournalEntry(dst []byte, e *Entry) []byte {
 	start := len(dst)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(e.Links)))
-	dst = append(dst, byte(e.Kind))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(e.sumsSize()+len(e.Links)))
+	kind := byte(e.Kind)
+	if len(e.Sums) > 0 {
+		kind |= hasSums
+	}
+	dst = append(dst, kind)
 	dst = binary.LittleEndian.AppendUint64(dst, e.FP.Hi)
 	dst = binary.LittleEndian.AppendUint64(dst, e.FP.Lo)
 	dst = append(dst, byte(e.Outcome))
@@ -129,6 +143,9 @@ func appendJournalEntry(dst []byte, e *Entry) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(e.Length))
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(e.SiteDue))
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(e.IPDue))
+	if len(e.Sums) > 0 {
+		dst = append(binary.AppendUvarint(dst, uint64(len(e.Sums))), e.Sums...)
+	}
 	dst = append(dst, e.Links...)
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], Castagnoli()))
 }
@@ -148,7 +165,7 @@ func decodeJournalEntry(b []byte) (e Entry, n int, err error) {
 	if crc32.Checksum(b[:n-4], Castagnoli()) != binary.LittleEndian.Uint32(b[n-4:]) {
 		return e, 0, errJournalTorn
 	}
-	e.Kind = Kind(b[4])
+	e.Kind = Kind(b[4] &^ hasSums)
 	e.FP.Hi = binary.LittleEndian.Uint64(b[5:])
 	e.FP.Lo = binary.LittleEndian.Uint64(b[13:])
 	e.Outcome = outcome.Outcome(b[21])
@@ -168,13 +185,24 @@ func decodeJournalEntry(b []byte) (e Entry, n int, err error) {
 	e.SiteDue = int64(binary.LittleEndian.Uint64(b[43:]))
 	e.IPDue = int64(binary.LittleEndian.Uint64(b[51:]))
 	e.Links = b[journalFixed : n-4]
+	if b[4]&hasSums != 0 {
+		size, head := binary.Uvarint(e.Links)
+		if head <= 0 || size == 0 || size > uint64(len(e.Links)-head) {
+			return e, 0, errJournalTorn
+		}
+		e.Sums, e.Links = e.Links[head:][:size], e.Links[head+int(size):]
+		if e.sumsSize() != head+int(size) { // a longer form of the length, which no version writes
+			return e, 0, errJournalTorn
+		}
+	}
 	return e, n, nil
 }
 
 // plausibleHead says whether kind and outcome of the entry at the head of b exist. It costs nothing, so it comes before
 // the checksum: a search for entries at every offset must not sum up megabytes at each.
 func plausibleHead(b []byte) bool {
-	return Kind(b[4]) >= KindPage && Kind(b[4]) <= kindSynced && int(b[21]) < outcome.Count
+	kind := Kind(b[4] &^ hasSums)
+	return kind >= KindPage && kind <= kindSynced && int(b[21]) < outcome.Count
 }
 
 // offsetBits are the bits of an offset, as in package catalogue. Earlier versions have zeros above them: their lengths
@@ -187,6 +215,9 @@ const (
 	minedHop       = 6
 	speculativeHop = 7
 )
+
+// hasSums is the bit of kind that says that there are sums.
+const hasSums = 0x80
 
 // linkLengthBits are the bits of the length in front of a link. The kind of the link stands above them.
 const linkLengthBits = 16

@@ -8,6 +8,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/page/parse"
+	"orbweaver/engine/state/counters"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 )
@@ -104,6 +105,8 @@ func TestJournal_anEntryIsAtMost64Bytes(t *testing.T) {
 
 func FuzzJournalEntry(f *testing.F) {
 	e := someEntry()
+	f.Add(appendJournalEntry(nil, &e))
+	e.Sums = counters.AppendSum(nil, "pages", 1)
 	f.Add(appendJournalEntry(nil, &e))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		e, n, err := decodeJournalEntry(b)

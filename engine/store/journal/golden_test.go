@@ -8,6 +8,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/page/parse"
+	"orbweaver/engine/state/counters"
 	"orbweaver/internal/golden"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs/vfstest"
@@ -113,5 +114,26 @@ func TestEntry_ofAMinedURL(t *testing.T) {
 	got, n, err := decodeJournalEntry(b)
 	if err != nil || n != len(b) || b[26] != 6<<5 || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v, %x", got, err, b[26])
+	}
+}
+
+// Sums stand before the links, and come back as they were. Bytes that append would not write are no entry.
+func TestEntry_withSums(t *testing.T) {
+	want := someEntry()
+	want.Sums = counters.AppendSum(counters.AppendSum(nil, "pages", 1), "bytes", -0.5)
+	b := appendJournalEntry(nil, &want)
+	got, n, err := decodeJournalEntry(b)
+	if err != nil || n != len(b) || len(b) != want.size() || !reflect.DeepEqual(got, want) {
+		t.Errorf("%d of %d bytes, %v: %+v", n, len(b), err, got)
+	}
+	var sums counters.Sums
+	sums.Add("bytes", 1.5)
+	if err := sums.AddAll(got.Sums); err != nil || sums.Load()["pages"] != 1 || sums.Load()["bytes"] != 1 {
+		t.Errorf("%v, %v", sums.Load(), err)
+	}
+	for cut := 1; cut < len(want.Sums); cut++ {
+		if err := new(counters.Sums).AddAll(want.Sums[:cut]); err == nil && cut != 14 {
+			t.Errorf("%d bytes of sums are read", cut)
+		}
 	}
 }

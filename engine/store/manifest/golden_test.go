@@ -19,9 +19,9 @@ func TestGolden_manifest(t *testing.T) {
 	}
 	written := vfstest.ReadAll(t, disk, Path("d"))
 	if golden.Writing() {
-		golden.Add(t, "manifest-11", written)
+		golden.Add(t, "manifest-12", written)
 	}
-	content := golden.Read(t, "manifest-11", "a977190f8ffbbb779120a0d72d0895f471b4d6573d91990f33c95686f37dd598")
+	content := golden.Read(t, "manifest-12", "9794d504e9d051339df97cb7eb3763f2204036d0199cd64dff0444fbc89968f8")
 	vfstest.WriteAll(t, disk, Path("d"), content)
 	got, err := Read(disk, "d")
 	if err != nil {
@@ -44,6 +44,7 @@ func TestGolden_formerManifests(t *testing.T) {
 	for name, sum := range map[string]string{
 		"manifest-7":  "11848316d4024c3b56f7ac322aaf2b43e028a45f3b77f41c30a03dd846552f5d",
 		"manifest-8":  "438dcc6e61fef763cd41d7c9ce890723da9616cbac0adbfaf26a1a4aac8fa0a8",
+		"manifest-11": "a977190f8ffbbb779120a0d72d0895f471b4d6573d91990f33c95686f37dd598",
 		"manifest-10": "2c356ffe961d086092b258ea1d44487fddda1dfa28a5db03432cb115a9e07c05",
 		"manifest-9":  "d6d3081bf11764b2971f9d4359d327d16e34861389680f6f433d52c488da0456",
 	} {

@@ -79,6 +79,7 @@ type Manifest struct {
 	Cold     cold.Checkpoint       `json:"cold"`
 	Archive  *warc.Checkpoint      `json:"archive"`
 	Counters counters.Totals       `json:"counters"`
+	Sums     map[string]float64    `json:"sums,omitempty"`    // counters.Sums; nil without --stat
 	Peers    *cluster.Checkpoint   `json:"peers,omitempty"`   // nil for a crawl alone
 	Novelty  []byte                `json:"novelty,omitempty"` // the state of engine/traps/novelty: which URLs are delayed
 	Order    []byte                `json:"order,omitempty"`   // the state of engine/frontier/order: weights of domains
@@ -97,13 +98,14 @@ type Manifest struct {
 //   - 9: two ready queues. A version that reads 8 would lose the URLs of the one for page requisites.
 //   - 10: surplus requisites have a queue of their own. A version that reads 9 would lose them.
 //   - 11: ready URLs have classes (--visit). A version that reads 10 would not find those of a class.
-const magic = "orbweaver-manifest 11"
+//   - 12: the journal has sums (--stat). A version that reads 11 takes such an entry for a torn one.
+const magic = "orbweaver-manifest 12"
 
 // earlierMagics are the formats that are read and not written.
 func earlierMagics() []string {
 	return []string{
 		"orbweaver-manifest 4", "orbweaver-manifest 5", "orbweaver-manifest 6", "orbweaver-manifest 7",
-		"orbweaver-manifest 8", "orbweaver-manifest 9", "orbweaver-manifest 10",
+		"orbweaver-manifest 8", "orbweaver-manifest 9", "orbweaver-manifest 10", "orbweaver-manifest 11",
 	}
 }
 

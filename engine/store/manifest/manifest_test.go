@@ -28,7 +28,7 @@ func FuzzManifest(f *testing.F) {
 		f.Fatalf("%+v %v", m, err)
 	}
 	f.Add(b)
-	f.Add([]byte("orbweaver-manifest 11 00000000\n{}"))
+	f.Add([]byte("orbweaver-manifest 12 00000000\n{}"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if m, err := Parse(b); err == nil && m == nil {
 			t.Error("neither a manifest nor an error")
@@ -49,11 +49,11 @@ func TestManifest_hasANumberThatVersionsWithoutSyncMarksRefuse(t *testing.T) {
 			t.Fatal(err)
 		}
 		b, err := vfs.ReadFile(fsys, Path("."))
-		if err != nil || !strings.HasPrefix(string(b), "orbweaver-manifest 11 ") {
+		if err != nil || !strings.HasPrefix(string(b), "orbweaver-manifest 12 ") {
 			t.Fatalf("%.40s, %v", b, err)
 		}
 		for _, magic := range append(earlierMagics(), magic) {
-			former := strings.Replace(string(b), "orbweaver-manifest 11", magic, 1)
+			former := strings.Replace(string(b), "orbweaver-manifest 12", magic, 1)
 			got, err := Parse([]byte(former))
 			if err != nil || got.Generation != m.Generation || got.Pass != m.Pass || got.From != m.From ||
 				got.Afresh != m.Afresh || (got.Peers == nil) != (m.Peers == nil) {

@@ -44,6 +44,7 @@ type Crawl struct {
 	Miner    Miner
 
 	Rules    *atomic.Pointer[Rules]
+	Stats    []*filter.Stat
 	Parsed   *fpcache.Cache // pages whose links were taken: see extractor.parsedKey
 	HashSeed uint64         // seed of fingerprints
 	Faults   *FaultFiles

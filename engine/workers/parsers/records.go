@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/records/dedup"
 	"orbweaver/engine/state/attempt"
 	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/counters"
 	"orbweaver/engine/store/journal"
 	"orbweaver/engine/store/otherarchives"
 	"orbweaver/internal/mediatype"
@@ -132,10 +133,40 @@ func (b *recordBuilder) stores(content *fetch.Page, a *attempt.Attempt, plan *re
 	if a.IsRobots {
 		return true
 	}
-	return filtered.Keeps(a.URL, filter.Way{Depth: a.Depth, Embeds: a.Embeds, Hops: a.Redirects}, &filter.Response{
+	return filtered.Keeps(a.URL, wayOf(a), responseOf(content, a, plan))
+}
+
+func wayOf(a *attempt.Attempt) filter.Way {
+	return filter.Way{Depth: a.Depth, Embeds: a.Embeds, Hops: a.Redirects}
+}
+
+// responseOf is what filters know of a response.
+func responseOf(content *fetch.Page, a *attempt.Attempt, plan *recordPlan) *filter.Response {
+	return &filter.Response{
 		Status: content.Status, ContentType: typeOf(content, plan.isUnchanged, a), Size: content.PayloadLen,
 		Truncated: content.Truncation != warc.TruncatedNone, Duplicate: plan.isRevisit || plan.isUnchanged, Via: a.Via,
-	})
+	}
+}
+
+// appendSums appends the numbers of --stat for an answer, or for a request without one, without those that are 0.
+func (b *recordBuilder) appendSums(dst []byte, p, content *fetch.Page, a *attempt.Attempt, plan *recordPlan) []byte {
+	stats := b.crawl.Stats
+	if len(stats) == 0 {
+		return dst
+	}
+	response := &filter.Response{Via: a.Via}
+	if p.HasHead() {
+		response = responseOf(content, a, plan)
+	}
+	answer := filter.Answer{
+		Outcome: a.Outcome.String(), Stored: plan.isStored, Seconds: p.Times.Ended.Sub(p.Times.Started).Seconds(),
+	}
+	for _, s := range stats {
+		if n := s.Of(a.URL, wayOf(a), response, answer); n != 0 {
+			dst = counters.AppendSum(dst, s.Name, n)
+		}
+	}
+	return dst
 }
 
 // encode encodes the response or revisit record, the request record and, if it has fields, the metadata record.

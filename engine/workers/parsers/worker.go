@@ -32,8 +32,9 @@ type Worker struct {
 	records   recordBuilder
 	pending   *journal.Pending
 	words     novelty.Words
-	isFind    bool // the last Page is a find of mining
-	isShown   bool // such a page, with a file that was not known
+	sums      []byte // of the last journal entry
+	isFind    bool   // the last Page is a find of mining
+	isShown   bool   // such a page, with a file that was not known
 }
 
 // NewWorker returns a worker. admission and encoder must not be shared with other workers.
@@ -118,7 +119,7 @@ func (w *Worker) store(
 		if err := w.admission.WaitRoom(ctx); err != nil && !errors.Is(err, context.Canceled) {
 			return err
 		}
-		err := w.settle(p, a, plan)
+		err := w.settle(p, content, a, plan)
 		switch {
 		case err == nil:
 			w.noteNovelty(p, a, plan)
@@ -143,11 +144,12 @@ func (w *Worker) store(
 
 // settle writes the records and the journal entry, admits the links and counts the URL as done, in one step. After an
 // error nothing of it has happened.
-func (w *Worker) settle(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) error {
+func (w *Worker) settle(p, content *fetch.Page, a *attempt.Attempt, plan *recordPlan) error {
 	j := w.crawl.Journal
 	j.Steps.Begin()
 	defer j.Steps.End()
 	w.fillPending(p, a, plan)
+	w.sum(p, content, a, plan)
 	if err := j.Write(w.pending); err != nil {
 		return err
 	}
@@ -198,9 +200,20 @@ func (w *Worker) fillPending(p *fetch.Page, a *attempt.Attempt, plan *recordPlan
 	}
 }
 
+// sum adds what the user counts to the journal entry. It is counted once the entry is written.
+func (w *Worker) sum(p, content *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
+	if e := &w.pending.Entry; e.Kind == journal.KindPage {
+		w.sums = w.records.appendSums(w.sums[:0], p, content, a, plan)
+		e.Sums = w.sums
+	}
+}
+
 // count adds the attempt to the counters.
 func (w *Worker) count(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 	n := &w.crawl.Journal.Count
+	if err := n.Sums.AddAll(w.pending.Entry.Sums); err != nil {
+		panic(fmt.Sprintf("BUG: parsers: the sums that were just made cannot be read: %v", err))
+	}
 	if p.HasHead() {
 		n.CountStatus(p.Status)
 		if p.Connection.TLS.Fault != "" {

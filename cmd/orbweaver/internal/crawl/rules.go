@@ -50,6 +50,8 @@ func (c *listOptions) points(cfg *engine.Config) (from explain.Sources, err erro
 		err = filter.ErrViaUnknown
 	}
 	bad.Add("--store", err)
+	_, err = filter.CompileStats(f.Stats, nil, cfg.Archive.Via)
+	bad.Add("--stat", err)
 	from.ExcludeHosts, f.Lists.ExcludeHosts, err = readList(c.ExcludeHosts, filter.CompileHosts)
 	bad.Add("--exclude-hosts", err)
 	from.IncludeHosts, f.Lists.IncludeHosts, err = readList(c.IncludeHosts, filter.CompileHosts)

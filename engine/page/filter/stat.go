@@ -1,0 +1,151 @@
+package filter
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+)
+
+// Stat is a number of the user for each answer to a page: --stat. It is safe for concurrent use.
+type Stat struct {
+	Name string
+	predicate[statFacts]
+}
+
+type statFacts struct {
+	storeFacts
+	Outcome string  `expr:"outcome"`
+	Stored  bool    `expr:"stored"`
+	Seconds float64 `expr:"seconds"`
+}
+
+// The bounds of --stat.
+const (
+	StatsMost   = 64 // numbers of a crawl
+	statNameMax = 64 // bytes of a name
+)
+
+// CompileStats compiles expressions of the form NAME=EXPR. It keeps seeds, which may be nil if there are none. hasVia
+// says that the crawl keeps which page linked to a URL.
+func CompileStats(texts []string, seeds *Seeds, hasVia bool) (list []*Stat, err error) {
+	if len(texts) > StatsMost {
+		return nil, fmt.Errorf("%w: %d of them, at most %d", ErrExpression, len(texts), StatsMost)
+	}
+	known := make(map[string]bool)
+	for _, text := range texts {
+		name, expression, ok := strings.Cut(text, "=")
+		name = strings.TrimSpace(name)
+		switch {
+		case !ok || !isStatName(name):
+			return nil, fmt.Errorf("%w: %q is not NAME=EXPR, with a NAME of a-z, 0-9 and _", ErrExpression, text)
+		case known[name]:
+			return nil, fmt.Errorf("%w: %s is given twice", ErrExpression, name)
+		}
+		known[name] = true
+		s := &Stat{Name: name}
+		if err := s.compileNumber(expression, seeds); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if s.AsksVia() && !hasVia {
+			return nil, fmt.Errorf("%s: %w", name, ErrViaUnknown)
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// isStatName reports whether a name can be that of a metric and of a key in a report.
+func isStatName(name string) bool {
+	rest := strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz0123456789_")
+	return rest == "" && name != "" && len(name) <= statNameMax && (name[0] < '0' || name[0] > '9')
+}
+
+func (s *Stat) compileNumber(text string, seeds *Seeds) error {
+	if seeds == nil {
+		seeds = new(Seeds)
+	}
+	s.text, s.seeds = text, seeds
+	if err := s.compileExpression(text, expr.AsAny()); err != nil {
+		return err
+	}
+	if !yieldsNumber(s.program.Node()) {
+		s.program = nil
+		return fmt.Errorf("%w: %s does not always yield a number, or true or false for 1 and 0", ErrExpression, text)
+	}
+	return nil
+}
+
+// yieldsNumber reports whether an expression yields a number or a bool. The compiler does not say which type a choice
+// between an int and an int64 has.
+func yieldsNumber(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.ConditionalNode:
+		return yieldsNumber(n.Exp1) && yieldsNumber(n.Exp2)
+	case *ast.VariableDeclaratorNode:
+		return yieldsNumber(n.Expr)
+	}
+	if n.Type() == nil {
+		return false
+	}
+	switch n.Type().Kind().String() {
+	case "bool", "int", "int64", "float64":
+		return true
+	default:
+		return false
+	}
+}
+
+// Answer is what --stat knows of an answer beside the Response.
+type Answer struct {
+	Outcome string
+	Stored  bool
+	Seconds float64 // of the exchange
+}
+
+// Of returns the number of an answer; 0 if the evaluation fails, which is counted. It borrows its arguments.
+func (s *Stat) Of(url []byte, way Way, r *Response, a Answer) float64 {
+	p, ok := split(url)
+	if !ok {
+		return 0
+	}
+	e := s.begin()
+	defer s.machines.Put(e)
+	facts := &e.facts
+	facts.fill(url, p, way, s.need, s.seeds)
+	facts.fillResponse(r)
+	facts.Duplicate, facts.Via = r.Duplicate, ""
+	if s.AsksVia() {
+		facts.Via = string(r.Via)
+	}
+	facts.Outcome, facts.Stored, facts.Seconds = a.Outcome, a.Stored, a.Seconds
+	out, err := e.machine.Run(s.program, facts)
+	n, ok := numberOf(out)
+	if err != nil || !ok {
+		s.errors.Add(1)
+	}
+	return n
+}
+
+// numberOf returns the number that an expression yields; ok is false for what is none.
+func numberOf(v any) (n float64, ok bool) {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return 1, true
+		}
+		return 0, true
+	case int:
+		return float64(v), true
+	case int64:
+		return float64(v), true
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return 0, false
+		}
+		return v, true
+	}
+	return 0, false
+}
