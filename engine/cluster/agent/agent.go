@@ -1,6 +1,9 @@
 package agent
 
 import (
+	"errors"
+	"fmt"
+
 	"orbweaver/engine/cluster/delivery"
 	"orbweaver/engine/cluster/handoff"
 	"orbweaver/engine/cluster/leasing"
@@ -63,9 +66,15 @@ type hosts struct {
 	robots  *robotsrelay.Relay
 }
 
+// ErrAssign means that hosts were assigned to agents in another way before.
+var ErrAssign = errors.New("agent: a crawl keeps the assignment of hosts that it began with: give")
+
 // Begin puts the view of the checkpoint in force, or that of this agent alone. The loop that follows membership finds
 // out which agents are there now.
 func (p *agent) Begin(state *cluster.Checkpoint, resumed bool) error {
+	if state != nil && state.Assign != p.parts.Options.Assign {
+		return fmt.Errorf("%w --assign %v", ErrAssign, state.Assign)
+	}
 	p.history.isResumed = resumed
 	known := []ownership.Agent{{ID: p.self.ID, Capacity: 1, Store: p.self.Store}}
 	if self := p.network.Agents(); len(self) == 1 { // no other agent is known yet
@@ -79,7 +88,9 @@ func (p *agent) Begin(state *cluster.Checkpoint, resumed bool) error {
 	}
 	p.end.Begin(resumed)
 	p.parts.Gate.Shut(waitingForAgents)
-	view, err := ownership.NewView(known, p.history.everAll, p.history.arrivals, selfAmong(p.self.ID, known))
+	view, err := ownership.NewView(
+		p.parts.Options.Assign, known, p.history.everAll, p.history.arrivals, selfAmong(p.self.ID, known),
+	)
 	if err != nil {
 		return err
 	}
@@ -98,7 +109,7 @@ func (p *agent) MarkState() (*cluster.Checkpoint, []byte, error) {
 	}
 	state := &cluster.Checkpoint{
 		Outbox: box, Fetched: done, Agents: p.views.Load().Agents, TemporarySince: p.superseded.temporarySince,
-		FetchedLists: p.files.fetched.Lists(),
+		FetchedLists: p.files.fetched.Lists(), Assign: p.parts.Options.Assign,
 	}
 	p.files.stored.Mark()
 	p.history.fillCheckpoint(state)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,4 +66,16 @@ func TestBeginning_theAnswersOfOthers(t *testing.T) {
 	f(`{"calm":false,"count":12,"view":%d}`, ownership.Hash(now), false, false)
 	f(`"first %d"`, ownership.Hash(now), false, false)
 	f("", 0, false, false)
+}
+
+// An agent that resumes with another assignment of hosts is refused, with the one to give. Each host would have another
+// owner.
+func TestBeginning_keepsTheAssignmentOfHosts(t *testing.T) {
+	for _, before := range []ownership.Method{ownership.Consistent, ownership.Rendezvous} {
+		p := &agent{parts: Parts{Options: Options{Assign: ownership.Rendezvous - before}}}
+		err := p.Begin(&cluster.Checkpoint{Assign: before}, true)
+		if !errors.Is(err, ErrAssign) || !strings.HasSuffix(err.Error(), "give --assign "+before.String()) {
+			t.Errorf("%v: %v", before, err)
+		}
+	}
 }

@@ -22,7 +22,7 @@ func TestLeases_withoutAMajorityNoneIsGranted(t *testing.T) {
 		grants bool
 	}{{quorum.None{}, true}, {minority{}, false}} {
 		self := ownership.Agent{ID: "a0", Capacity: 1, Store: 1}
-		v, err := ownership.NewView([]ownership.Agent{self}, nil, 0, "a0")
+		v, err := ownership.NewView(ownership.Consistent, []ownership.Agent{self}, nil, 0, "a0")
 		if err != nil {
 			t.Fatal(err)
 		}

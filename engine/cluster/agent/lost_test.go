@@ -57,7 +57,7 @@ func TestLostAgents_speakForAgentsThatHaveLeft(t *testing.T) {
 		}
 		p.pages = p.newPages()
 	}
-	c, err := ownership.NewView([]ownership.Agent{here}, []ownership.Agent{here, other}, 1, "a1")
+	c, err := ownership.NewView(ownership.Consistent, []ownership.Agent{here}, []ownership.Agent{here, other}, 1, "a1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 // depend on the view.
 type viewInstaller struct {
 	self       string // ID of this agent
+	method     ownership.Method
 	history    *crawlHistory
 	journal    *journal.Store
 	views      *ownership.Timeline
@@ -33,7 +34,7 @@ type viewInstaller struct {
 // makeView makes the view of some agents, and notes that they were there.
 func (v *viewInstaller) makeView(now []ownership.Agent) (*ownership.View, error) {
 	all, arrivals := v.history.withMembers(now, v.views.Load().Has)
-	view, err := ownership.NewView(now, all, arrivals, selfAmong(v.self, now))
+	view, err := ownership.NewView(v.method, now, all, arrivals, selfAmong(v.self, now))
 	if err == nil {
 		v.journal.Steps.Stop() // a checkpoint reads them
 		v.history.everAll, v.history.arrivals = all, arrivals

@@ -118,6 +118,7 @@ func (p *agent) connectViews() {
 	}
 	p.installer = viewInstaller{
 		self:       p.self.ID,
+		method:     p.parts.Options.Assign,
 		history:    &p.history,
 		journal:    p.parts.Journal,
 		views:      p.views,

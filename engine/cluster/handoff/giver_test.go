@@ -113,7 +113,7 @@ func newRig(tb testing.TB, hostCount, urls int) rig {
 		tb.Fatal(err)
 	}
 	for _, all := range [][]ownership.Agent{{one}, {one, two}} {
-		v, err := ownership.NewView(all, all, 0, "one")
+		v, err := ownership.NewView(ownership.Consistent, all, all, 0, "one")
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -236,7 +236,7 @@ func TestGiver_returnedSitesAreNotGiven(t *testing.T) {
 		t.Fatal("no site is the other agent's")
 	}
 	one := ownership.Agent{ID: "one", Capacity: 1}
-	v, err := ownership.NewView([]ownership.Agent{one}, []ownership.Agent{one}, 0, "one")
+	v, err := ownership.NewView(ownership.Consistent, []ownership.Agent{one}, []ownership.Agent{one}, 0, "one")
 	if err != nil {
 		t.Fatal(err)
 	}

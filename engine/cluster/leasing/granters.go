@@ -34,7 +34,7 @@ func newGranters(c *ownership.View, away []string) *granters {
 		}
 	}
 	var err error
-	if g.assignment, err = ownership.Assign(g.agents); err != nil {
+	if g.assignment, err = c.Method.Assign(g.agents); err != nil {
 		panic(fmt.Sprintf("BUG: leasing: agents of a view cannot share addresses without those that are away: %v", err))
 	}
 	return g

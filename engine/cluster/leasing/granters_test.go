@@ -12,7 +12,7 @@ func TestGranters_anAgentThatIsAwayGrantsNothing(t *testing.T) {
 	agents := []ownership.Agent{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2},
 		{ID: "c", Capacity: 1, Store: 3}}
 	for _, self := range []string{"a", ""} { // this agent is in the view, or leaves
-		c, err := ownership.NewView(agents, agents, 0, self)
+		c, err := ownership.NewView(ownership.Consistent, agents, agents, 0, self)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ func newMember(t *testing.T, self ownership.Agent, all []ownership.Agent) *membe
 // use gives an agent another view.
 func (m *member) use(t *testing.T, self string, all []ownership.Agent) {
 	t.Helper()
-	c, err := ownership.NewView(all, nil, 0, self)
+	c, err := ownership.NewView(ownership.Consistent, all, nil, 0, self)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,6 +85,9 @@ func (n *Network) Join(ctx context.Context, store uint64, handler cluster.Handle
 		o.Self.Crawl = current.Crawl
 		o.Key, o.AcceptedKeys = keysOf(current)
 	}
+	if n.o.Assign != ownership.Consistent { // agents that differ in it are of different crawls
+		o.Self.Crawl += " --assign " + n.o.Assign.String()
+	}
 	members, err := membership.Join(ctx, o)
 	if err != nil {
 		return fmt.Errorf("network: %w", err)

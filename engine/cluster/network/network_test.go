@@ -286,6 +286,22 @@ func TestG06_theFileOfAnotherCrawl(t *testing.T) {
 	}
 }
 
+// An agent that assigns hosts in another way than the others is refused, with what to do.
+func TestNetwork_agentsAgreeOnTheAssignmentOfHosts(t *testing.T) {
+	for _, by := range []*identity.Authority{authority(t), nil} {
+		a, b, c := open(t, "a", by), open(t, "b", by), open(t, "c", by)
+		a.o.Assign, b.o.Assign = ownership.Rendezvous, ownership.Rendezvous
+		join(t, a, 1)
+		b.o.Join, c.o.Join = []string{gossipAddr(a)}, []string{gossipAddr(a)}
+		join(t, b, 2)
+		err := c.Join(t.Context(), 3, new(recorder))
+		if !errors.Is(err, membership.ErrOtherCrawl) || !strings.Contains(err.Error(), "--assign rendezvous") {
+			t.Errorf("one that differs: %v", err)
+		}
+		until(t, "both are known", a, func() bool { return len(a.Agents()) == 2 })
+	}
+}
+
 // A port in use is an error: for messages before any agent joins, for gossip when this one joins.
 func TestPortsInUse(t *testing.T) {
 	a := open(t, "a", nil)

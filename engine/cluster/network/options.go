@@ -8,16 +8,18 @@ import (
 
 	"orbweaver/engine/peering/identity"
 	"orbweaver/engine/peering/membership"
+	"orbweaver/engine/peering/ownership"
 )
 
 // Options identify an agent. ID, GossipAddr and MessageAddr have no default.
 type Options struct {
 	// ID is 1 to 64 letters, digits, dots, hyphens and underscores, the first a letter or digit.
 	ID          string
-	Capacity    int            // its share, in proportion to the others', 1 to membership.MaxCapacity [1]
-	GossipAddr  netip.AddrPort // where it listens for membership, UDP and TCP; port 0 for a free one
-	MessageAddr netip.AddrPort // where it listens for messages; port 0 for a free one
-	Join        []string       // gossip addresses of other agents, ADDRESS:PORT; one reachable address is enough
+	Capacity    int              // its share, in proportion to the others', 1 to membership.MaxCapacity [1]
+	GossipAddr  netip.AddrPort   // where it listens for membership, UDP and TCP; port 0 for a free one
+	MessageAddr netip.AddrPort   // where it listens for messages; port 0 for a free one
+	Assign      ownership.Method // how hosts are assigned; an agent with another one is refused
+	Join        []string         // gossip addresses of other agents, ADDRESS:PORT; one reachable address is enough
 
 	Identity *identity.Identity // nil: plain text, on loopback alone
 

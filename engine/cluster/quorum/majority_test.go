@@ -131,7 +131,7 @@ func (a *votingAgent) goBy(view []ownership.Agent) {
 	if !slices.Contains(view, a.self) {
 		self = "" // it leaves
 	}
-	c, err := ownership.NewView(view, nil, 0, self)
+	c, err := ownership.NewView(ownership.Consistent, view, nil, 0, self)
 	if err != nil {
 		a.t.Error(err)
 		return
@@ -224,7 +224,7 @@ func TestMajority_exchangesEndInTime(t *testing.T) {
 			t.Fatalf("it may not fetch: %q", a.gate.Reason())
 		}
 		view := a.views.Load()
-		two, err := ownership.NewView(view.Agents[:2], nil, 0, "a0")
+		two, err := ownership.NewView(ownership.Consistent, view.Agents[:2], nil, 0, "a0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +313,7 @@ func TestMajority_agentsThatMayBegin(t *testing.T) {
 	if q.mayBegin(all[:2], false) || !q.mayBegin(all[:3], false) {
 		t.Error("of a new crawl")
 	}
-	v, err := ownership.NewView(all, nil, 0, "a1")
+	v, err := ownership.NewView(ownership.Consistent, all, nil, 0, "a1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func newPair(t *testing.T) *pair {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := ownership.NewView(agents, nil, 0, agents[i].ID)
+		v, err := ownership.NewView(ownership.Consistent, agents, nil, 0, agents[i].ID)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,7 +67,7 @@ func (r *relayed) items(t *testing.T, to string) []message.Item {
 func newRelayed(t *testing.T, self string, excluded string) (r *relayed, v *ownership.View) {
 	t.Helper()
 	agents := []ownership.Agent{{ID: "a1", Capacity: 1, Store: 1}, {ID: "a2", Capacity: 1, Store: 2}}
-	v, err := ownership.NewView(agents, nil, 0, self)
+	v, err := ownership.NewView(ownership.Consistent, agents, nil, 0, self)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func newMember(s *simulation, all []ownership.Agent, i int, tasks []time.Time) *
 	m := &member{
 		simulation: s, self: all[i], tasks: tasks, wake: make(chan struct{}, 1), gate: outage.NewGate(func() {}),
 	}
-	v, err := ownership.NewView(all, all, 0, m.self.ID)
+	v, err := ownership.NewView(ownership.Consistent, all, all, 0, m.self.ID)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -117,6 +117,7 @@ type Cluster struct {
 	// fingerprints than their own, and each more than once: those of hosts with a temporary owner, and those of
 	// messages that were sent again.
 	Changed bool
+	Assign  ownership.Method
 	Outbox  outbox.Checkpoint
 	Fetched dedup.Checkpoint // the URLs that have an answer, by keys made of their fingerprints
 }
@@ -129,7 +130,7 @@ func (c *Checkpoint) Cluster() (*Cluster, error) {
 	}
 	v := &Cluster{
 		Peers: saved.Agents, All: saved.EverAll, Changed: saved.Turns > 1,
-		Outbox: saved.Outbox, Fetched: saved.Fetched,
+		Outbox: saved.Outbox, Fetched: saved.Fetched, Assign: saved.Assign,
 	}
 	isSelf := func(a ownership.Agent) bool { return a.Store == c.StoreID() }
 	if n := slices.IndexFunc(v.Peers, isSelf); n >= 0 {

@@ -15,7 +15,7 @@ func viewOf(t testing.TB, n int) *ownership.View {
 	for i := range n {
 		all = append(all, ownership.Agent{ID: fmt.Sprintf("a%02d", i), Capacity: 1 + i%3})
 	}
-	v, err := ownership.NewView(all, nil, 0, "a00")
+	v, err := ownership.NewView(ownership.Consistent, all, nil, 0, "a00")
 	if err != nil {
 		t.Fatal(err)
 	}

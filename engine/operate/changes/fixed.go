@@ -41,7 +41,7 @@ func fixed() map[string]string {
 		control: {"listen", "listen-name", "token"},
 		agents: {
 			"agents", "agent", "agent-file", "agent-plain", "agent-listen", "agent-return-wait", "gossip", "join", "capacity",
-			"quorum", "recover", "peer-quota", "dedup-agents",
+			"assign", "quorum", "recover", "peer-quota", "dedup-agents",
 		},
 		"the indexes of the other archives are read at the start": {"dedup-from", "dedup-max-age"},
 		senders: {

@@ -117,7 +117,7 @@ func lastView(c *inspect.Checkpoint) (*ownership.Current, error) {
 	if !slices.ContainsFunc(saved.Peers, func(a ownership.Agent) bool { return a.ID == self }) {
 		self = "" // it leaves
 	}
-	view, err := ownership.NewView(saved.Peers, nil, 0, self)
+	view, err := ownership.NewView(saved.Assign, saved.Peers, nil, 0, self)
 	current.Store(view)
 	return current, err
 }

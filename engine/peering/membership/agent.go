@@ -16,7 +16,7 @@ type Agent struct {
 	// Store identifies the data of the agent, so that other agents notice if it lost them. It is carried, not
 	// interpreted.
 	Store uint64
-	// Crawl identifies the crawl: 1 to 64 printable ASCII characters. Agents of other crawls are refused.
+	// Crawl identifies the crawl: 1 to 96 printable ASCII characters. Agents of other crawls are refused.
 	Crawl string
 	// MessageVersion is the version of the messages of the crawl, 0 to 65535. It is carried, not interpreted.
 	MessageVersion int
@@ -25,9 +25,11 @@ type Agent struct {
 const (
 	// MaxCapacity bounds capacities. Only their proportions matter.
 	MaxCapacity = 1000
-	// maxName bounds an ID and the name of a crawl, in bytes. With it the metadata of a member stay far below
+	// maxName bounds an ID, in bytes. With it the metadata of a member stay far below
 	// memberlist's limit of 512 bytes.
 	maxName = 64
+	// maxCrawl bounds the name of a crawl: it has room for a setting that all agents must have.
+	maxCrawl = maxName + 32
 )
 
 // ErrAgent is wrapped by every error about the fields of an Agent.
@@ -43,7 +45,7 @@ func (a *Agent) faults() (faults []error) {
 	}
 	check(isID(a.ID), "identifier %q: want 1 to %d of a-z A-Z 0-9 . _ -", a.ID, maxName)
 	check(a.Capacity >= 1 && a.Capacity <= MaxCapacity, "capacity %d: want 1 to %d", a.Capacity, MaxCapacity)
-	check(isPrintable(a.Crawl), "crawl %q: want 1 to %d printable ASCII characters", a.Crawl, maxName)
+	check(isPrintable(a.Crawl), "crawl %q: want 1 to %d printable ASCII characters", a.Crawl, maxCrawl)
 	check(a.MessageVersion >= 0 && a.MessageVersion <= 1<<16-1, "message version %d: want 0 to 65535", a.MessageVersion)
 	return faults
 }
@@ -64,5 +66,5 @@ func isPrintable(s string) bool {
 			return false
 		}
 	}
-	return s != "" && len(s) <= maxName
+	return s != "" && len(s) <= maxCrawl
 }

@@ -15,9 +15,37 @@ const (
 	maxPoints = maxUnits * ring.DefaultReplicas
 )
 
+// Method is how hosts are assigned to agents: the value of --assign. All agents of a crawl have the same one.
+type Method uint8
+
+// The methods, in the order of the flag's words.
+const (
+	Consistent Method = iota
+	Rendezvous
+)
+
+// String returns the word of the flag.
+func (m Method) String() string {
+	if m == Rendezvous {
+		return "rendezvous"
+	}
+	return "consistent"
+}
+
 // Assign builds the assignment of hosts to agents, whatever their capacities are. It fails only if there is no agent or
 // two agents have one ID.
-func Assign(agents []Agent) (*ring.Consistent, error) {
+func (m Method) Assign(agents []Agent) (ring.Assignment, error) {
+	if m == Rendezvous {
+		members := make([]ring.Member, len(agents))
+		for i, a := range agents {
+			members[i] = ring.Member{ID: a.ID, Capacity: boundedCapacity(a)}
+		}
+		assignment, err := ring.NewRendezvous(members)
+		if err != nil {
+			return nil, fmt.Errorf("ownership: agents: %w", err)
+		}
+		return assignment, nil
+	}
 	sum := 0
 	for _, a := range agents {
 		sum += boundedCapacity(a)

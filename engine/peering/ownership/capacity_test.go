@@ -13,7 +13,7 @@ func TestHostilePeer_P4_anOversizeRingIsNotFatal(t *testing.T) {
 		for i := range c.agents {
 			all = append(all, Agent{ID: fmt.Sprintf("a%04d", i), Capacity: c.capacity, Store: 1})
 		}
-		one, err := NewView(all, nil, 0, "a0000")
+		one, err := NewView(Consistent, all, nil, 0, "a0000")
 		if err != nil {
 			t.Errorf("%d agents of capacity %d: %v", c.agents, c.capacity, err)
 			continue

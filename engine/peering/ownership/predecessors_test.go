@@ -18,7 +18,7 @@ func TestPredecessors_ownTheHostOneAfterTheOther(t *testing.T) {
 		t.Helper()
 		name := fmt.Sprint(self, peers)
 		if made[name] == nil {
-			c, err := NewView(peers, nil, 0, self)
+			c, err := NewView(Consistent, peers, nil, 0, self)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,11 +11,11 @@ import (
 func twoViews(t *testing.T) (both, alone *View, site []byte) {
 	t.Helper()
 	one, two := Agent{ID: "one", Capacity: 1, Store: 1}, Agent{ID: "two", Capacity: 1, Store: 2}
-	both, err := NewView([]Agent{one, two}, nil, 0, "one")
+	both, err := NewView(Consistent, []Agent{one, two}, nil, 0, "one")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if alone, err = NewView([]Agent{one}, nil, 0, "one"); err != nil {
+	if alone, err = NewView(Consistent, []Agent{one}, nil, 0, "one"); err != nil {
 		t.Fatal(err)
 	}
 	for i := 0; ; i++ {

@@ -18,6 +18,7 @@ type View struct {
 	Instances []string // of Agents, in the same order
 	// Assignment maps hosts to indexes of Agents.
 	Assignment ring.Assignment
+	Method     Method    // of the assignment
 	Self       int       // the index of this agent; -1 if it leaves
 	Shares     []float64 // the part of all hosts that each agent owns
 
@@ -48,25 +49,25 @@ func (c *Current) OtherOwner(url []byte) string {
 	return v.Agents[v.OwnerOf(url)].ID
 }
 
-// NewView makes the view of the agents that are there. self is the ID of this agent, empty if it leaves. everAll are
-// all agents that ever were members; births counts how often one came.
-func NewView(agents, everAll []Agent, births uint64, self string) (v *View, err error) {
-	if v, err = newView(agents, self); err != nil {
+// NewView makes the view of the agents that are there, whose hosts a method assigns. self is the ID of this agent,
+// empty if it leaves. everAll are all agents that ever were members; births counts how often one came.
+func NewView(m Method, agents, everAll []Agent, births uint64, self string) (v *View, err error) {
+	if v, err = newView(m, agents, self); err != nil {
 		return nil, err
 	}
 	if slices.ContainsFunc(everAll, func(a Agent) bool { return !v.Has(a) }) {
-		v.everAll, err = newView(everAll, self)
+		v.everAll, err = newView(m, everAll, self)
 		v.temporarySalt = xxh3.HashString128Seed("loan", births)
 	}
 	return v, err
 }
 
-func newView(agents []Agent, self string) (*View, error) {
-	assignment, err := Assign(agents)
+func newView(method Method, agents []Agent, self string) (*View, error) {
+	assignment, err := method.Assign(agents)
 	if err != nil {
 		return nil, err
 	}
-	v := &View{Assignment: assignment, Shares: assignment.Shares(), Self: -1}
+	v := &View{Assignment: assignment, Method: method, Shares: assignment.Shares(), Self: -1}
 	for i, m := range assignment.Members() {
 		a := agents[slices.IndexFunc(agents, func(a Agent) bool { return a.ID == m.ID })]
 		v.Agents, v.Instances = append(v.Agents, a), append(v.Instances, a.Instance())
@@ -83,7 +84,7 @@ func newView(agents []Agent, self string) (*View, error) {
 
 // Alone is the view of a crawl with one agent.
 func Alone() *View {
-	v, err := newView([]Agent{{ID: "alone", Capacity: 1}}, "alone")
+	v, err := newView(Consistent, []Agent{{ID: "alone", Capacity: 1}}, "alone")
 	if err != nil {
 		panic("BUG: ownership: the view of a single agent: " + err.Error())
 	}
@@ -185,7 +186,7 @@ func (v *View) ownerWithout(key uint64, removed []int) int {
 			others[k] = v.Agents[i]
 		}
 		var err error
-		if assignment, err = Assign(others); err != nil {
+		if assignment, err = v.Method.Assign(others); err != nil {
 			panic(fmt.Sprintf("BUG: ownership: agents of a view make none without some of them: %v", err))
 		}
 		if v.without == nil {

@@ -25,6 +25,9 @@ type Assignment interface {
 	Members() []Member
 	// Owner returns the index in Members of the owner of a key, as docs/ring.md defines it (O4).
 	Owner(key uint64) int
+	// Shares returns the part of all keys that each member owns, in the order of Members. The slice belongs to the
+	// Assignment.
+	Shares() []float64
 }
 
 // ErrMembers is wrapped by every error about a set of members.

@@ -6,6 +6,7 @@ type Rendezvous struct {
 	members []Member
 	seeds   []uint64 // of the members
 	weights []uint64 // capacities of the members
+	shares  []float64
 	log     logTable
 }
 
@@ -16,7 +17,12 @@ func NewRendezvous(members []Member) (*Rendezvous, error) {
 		return nil, err
 	}
 	r := &Rendezvous{members: sorted, log: newLogTable()}
+	sum := 0
 	for _, m := range sorted {
+		sum += m.Capacity
+	}
+	for _, m := range sorted {
+		r.shares = append(r.shares, float64(m.Capacity)/float64(sum))
 		r.seeds, r.weights = append(r.seeds, m.seed()), append(r.weights, uint64(m.Capacity))
 	}
 	return r, nil
@@ -24,6 +30,9 @@ func NewRendezvous(members []Member) (*Rendezvous, error) {
 
 // Members implements Assignment.
 func (r *Rendezvous) Members() []Member { return r.members }
+
+// Shares implements Assignment. It is what the draws come to with very many keys.
+func (r *Rendezvous) Shares() []float64 { return r.shares }
 
 // Owner implements Assignment. Each member draws u = splitMix(key XOR seed). The least -log2(u/2^64)/capacity wins, and
 // of two equal ones the smaller identifier.

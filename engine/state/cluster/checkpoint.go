@@ -16,8 +16,9 @@ type FetchedList struct {
 // Checkpoint is the cluster's part of a manifest.
 type Checkpoint struct {
 	Outbox  outbox.Checkpoint `json:"outbox"`
-	Agents  []ownership.Agent `json:"peers"`   // of the ownership view
-	EverAll []ownership.Agent `json:"all"`     // all agents that ever were members
+	Agents  []ownership.Agent `json:"peers"` // of the ownership view
+	EverAll []ownership.Agent `json:"all"`   // all agents that ever were members
+	Assign  ownership.Method  `json:"assign,omitempty"`
 	Births  uint64            `json:"births"`  // how often an agent came with data that were not there before
 	Founded uint64            `json:"founded"` // the hash of the first complete view; 0 if there was none
 	Turns   int64             `json:"turns"`   // how often the view changed since the first complete one

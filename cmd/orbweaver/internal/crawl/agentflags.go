@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine/cluster/network"
 	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/peering/identity"
+	"orbweaver/engine/peering/ownership"
 	"orbweaver/internal/cli/command"
 )
 
@@ -38,7 +39,7 @@ func (c *agentOptions) agents(inv *command.Invocation, cfg *engine.Config, log *
 		return c.alone(&cfg.Cluster)
 	}
 	var bad command.Faults
-	o := network.Options{ID: c.Agent, Capacity: c.Capacity, Log: log}
+	o := network.Options{ID: c.Agent, Capacity: c.Capacity, Assign: cfg.Cluster.Assign, Log: log}
 	bad.Add("--agent", identity.CheckName(c.Agent))
 	bad.Add("--agent", c.sameAgent(cfg.Dir))
 	switch {
@@ -107,6 +108,7 @@ func (c *agentOptions) alone(cluster *agent.Options) error {
 		{"agents", cluster.Agents > 1},
 		{"quorum", cluster.Quorum},
 		{"dedup-agents", cluster.Payloads > 0},
+		{"assign", cluster.Assign != ownership.Consistent},
 	} {
 		if f.given {
 			bad.Add("--"+f.name, errors.New("is for one of several agents: give its name, --agent"))
