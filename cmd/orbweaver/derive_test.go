@@ -66,6 +66,13 @@ func TestDerive_graph(t *testing.T) {
 			t.Errorf("no %s in\n%s", name, r.out)
 		}
 	}
+	budgets := filepath.Join(out, "graph", "C-domain-budgets.tsv")
+	text, err := os.ReadFile(budgets)
+	if want := "b.test\t1.469\na.test\t0.6484\n"; err != nil || string(text) != want {
+		t.Errorf("budgets %q, %v; want %q", text, err, want)
+	}
+	call("crawl", "--dry-run", "--dir", filepath.Join(dir, "next"), "--contact", "http://o.test/", "--visit", "ranked",
+		"--budgets", budgets, "http://b.test/").want(t, command.ExitDone)
 	call("graph", "rank", dir).want(t, command.ExitUsage, "no graph in")
 	call("graph", "rank", "--alpha", "1", out).want(t, command.ExitUsage, "--alpha")
 }

@@ -89,6 +89,8 @@ func TestDryRunTellsWhatWouldBecomeOfURLs(t *testing.T) {
 // What a crawl refuses before its first request, a dry run refuses with the same words.
 func TestDryRunRefusesWhatCrawlRefuses(t *testing.T) {
 	dir := t.TempDir()
+	budgets := filepath.Join(dir, "budgets.tsv")
+	writeFile(t, budgets, "example.org\t12.5\nwww.example.net\t1\n")
 	empty, lost, token := filepath.Join(dir, "empty.txt"), filepath.Join(dir, "lost"), filepath.Join(dir, "token")
 	writeFile(t, empty, "# none yet\n")
 	writeFile(t, token, "short\n")
@@ -113,6 +115,10 @@ func TestDryRunRefusesWhatCrawlRefuses(t *testing.T) {
 		{"upload-then = 'delete'", "--upload-then delete is for --upload"},
 		{"upload = 's3://bucket/x'", "AWS_ACCESS_KEY_ID"},
 		{"upload = 's3://b/x'", "--upload"},
+		{"budgets = 'none.tsv'", "--budgets: is for --visit ranked"},
+		{"visit = 'ranked'\nbudgets = 'none.tsv'", "--budgets: open none.tsv"},
+		{"visit = 'ranked'\nbudgets = '" + dir + "'", "is a directory"},
+		{"visit = 'ranked'\nbudgets = '" + budgets + "'", "budgets.tsv:2: order: bad budget"},
 		{"netrc = 'none.netrc'", "--netrc: open none.netrc"},
 		{"load-cookies = 'none.txt'", "--load-cookies: give --cookies site"},
 		{"contact = 'nowhere'", "--contact: \"nowhere\""},

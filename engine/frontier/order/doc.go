@@ -14,11 +14,14 @@
 // own domain links to, waits until the others are through. No URL is dropped, and no domain starves: one URL in 64
 // comes from any of them, in turn.
 //
+// Budgets are weights from outside (--budgets). They replace those of the domains that they name, also for what an
+// earlier run has queued.
+//
 // Another domain is counted by one bit of 64, so a number of domains has an error of some 8 % and is 266 at most.
 //
 // # Costs
 //
-// BreadthFirst costs one call for each page. The table of Ranked has 2^18 domains of 32 bytes, whatever the size of
+// BreadthFirst costs one call for each page. The table of Ranked has 2^18 domains of 40 bytes, whatever the size of
 // the crawl, and each domain with queued URLs costs 4 bytes more, and some 60 in the virtualizer. Beyond that a new
 // domain takes the place of the least one of eight without queued URLs. If all eight have some, it shares the queue of
 // one of them. A ready URL is written to its queue and read again. A link to another host costs two look-ups of public

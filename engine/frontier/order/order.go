@@ -12,6 +12,8 @@ const (
 // Options are the options of the order.
 type Options struct {
 	Visit Mode `type:"word" help:"Which URLs come to their hosts first. breadth-first: those that were found first. ranked: those of domains that many other domains link to; a domain that nothing else links to, as a spam farm, comes last. One agent only." oneof:"breadth-first,ranked" default:"breadth-first" placeholder:"ORDER"`
+
+	Budgets Budgets `kong:"-"` // weights of domains from outside, for ModeRanked
 }
 
 // Classes is the number of the queues of classes: those below are numbers of classes, and others of domains.
@@ -46,7 +48,7 @@ type Policy interface {
 // New returns the policy of the options. state is what State returned in an earlier run with the same seed, or nil.
 func New(o Options, seed uint64, state []byte) Policy {
 	if o.Visit == ModeRanked {
-		return newRanked(seed, state)
+		return newRanked(o.Budgets, seed, state)
 	}
 	return BreadthFirst{state}
 }

@@ -17,6 +17,7 @@ import (
 type ranked struct {
 	seed    uint64                    // of the keys, so that names cannot be chosen that displace others
 	weights [supporterBits + 1]uint32 // by the number of bits of domain.supporters, in units of 1 / weightUnit
+	budgets map[uint64]uint32         // by key, in the same units
 
 	mu       sync.Mutex
 	table    []domain // sets of setSize
@@ -33,6 +34,7 @@ type domain struct {
 	queued     uint32
 	arrival    uint32 // when the first of the queued URLs came: a number that grows
 	place      int32  // in the heap, if queued > 0
+	budget     uint32 // its weight from outside; 0 if the supporters decide
 }
 
 const (
@@ -49,18 +51,22 @@ const (
 	wayMask    = (setSize - 1) << 1
 )
 
-func newRanked(seed uint64, state []byte) *ranked {
-	r := &ranked{seed: seed, table: make([]domain, tableSize)}
+func newRanked(budgets Budgets, seed uint64, state []byte) *ranked {
+	r := &ranked{seed: seed, table: make([]domain, tableSize), budgets: make(map[uint64]uint32, len(budgets))}
+	for name, weight := range budgets {
+		r.budgets[r.keyOf([]byte(name))] = weight
+	}
 	for n := range r.weights { // the number of domains is estimated from the bits (linear counting)
 		free := max(float64(supporterBits-n), 1)
 		supporters := -supporterBits * math.Log(free/supporterBits)
 		r.weights[n] = uint32(weightUnit * math.Pow(max(supporters, leastSupporters), weightPower))
 	}
 	for ; len(state) >= stateEntry; state = state[stateEntry:] {
-		key := binary.LittleEndian.Uint64(state)
-		r.table[firstOfSet(key)+int(key&wayMask>>1)] = domain{
-			key: key&^wayMask | 1, supporters: binary.LittleEndian.Uint64(state[8:]),
-			pages: binary.LittleEndian.Uint32(state[16:]),
+		way := binary.LittleEndian.Uint64(state)
+		key := way&^wayMask | 1
+		r.table[firstOfSet(key)+int(way&wayMask>>1)] = domain{
+			key: key, supporters: binary.LittleEndian.Uint64(state[8:]),
+			pages: binary.LittleEndian.Uint32(state[16:]), budget: r.budgets[key],
 		}
 	}
 	return r
@@ -91,7 +97,7 @@ func (r *ranked) find(key uint64) (place int, ok bool) {
 	if least < 0 {
 		return from + int(key>>5%setSize), false
 	}
-	r.table[least] = domain{key: key}
+	r.table[least] = domain{key: key, budget: r.budgets[key]}
 	return least, true
 }
 
@@ -101,9 +107,16 @@ func (d *domain) size() uint64 { return uint64(bits.OnesCount64(d.supporters)) +
 // precedes reports whether the next URL of one domain comes before that of another: it has fewer pages for its weight,
 // or as many and was first.
 func (r *ranked) precedes(a, b *domain) bool {
-	weightA, weightB := r.weights[bits.OnesCount64(a.supporters)], r.weights[bits.OnesCount64(b.supporters)]
-	turnA, turnB := uint64(a.pages+1)*uint64(weightB), uint64(b.pages+1)*uint64(weightA)
+	turnA, turnB := uint64(a.pages+1)*uint64(r.weightOf(b)), uint64(b.pages+1)*uint64(r.weightOf(a))
 	return turnA < turnB || turnA == turnB && a.arrival < b.arrival
+}
+
+// weightOf is the weight of a domain, in units of 1 / weightUnit.
+func (r *ranked) weightOf(d *domain) uint32 {
+	if d.budget > 0 {
+		return d.budget
+	}
+	return r.weights[bits.OnesCount64(d.supporters)]
 }
 
 // NoteLinks implements Policy.

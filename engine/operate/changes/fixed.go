@@ -54,6 +54,7 @@ func fixed() map[string]string {
 		},
 		"each site has its place by it":    {"ipv6-prefix"},
 		"each ready URL has a class by it": {"visit"},
+		"the order has it from the start":  {"budgets"},
 		"each site has its tries by it":    {"mine", "mine-most"},
 		"its sum is kept from the start":   {"stat"},
 		"'ctl add --seeds' adds URLs":      {"seeds"},

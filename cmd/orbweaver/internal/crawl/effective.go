@@ -83,7 +83,7 @@ func (c *Command) writeEffective(inv *command.Invocation) error {
 	// The crawl may go on from another working directory.
 	for _, flag := range []string{
 		"exclude-hosts", "include-hosts", "surts", "host-rules", "walls", "warc-dictionary", "agent-file", "netrc",
-		"load-cookies",
+		"load-cookies", "budgets",
 	} {
 		if flag == "walls" && c.wallsOff() {
 			continue

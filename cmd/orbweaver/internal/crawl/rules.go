@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"orbweaver/engine"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/operate/explain"
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/page/wall"
@@ -121,4 +122,21 @@ func readRules(name string) (filter.Rules, error) {
 	}
 	defer f.Close()
 	return filter.ReadRules(name, f)
+}
+
+// budgets reads the weights of domains for the order.
+func (c *Command) budgets(o *order.Options) error {
+	if c.Budgets == "" {
+		return nil
+	}
+	if o.Visit != order.ModeRanked {
+		return errors.New("is for --visit ranked: add that, or leave it out")
+	}
+	f, err := os.Open(c.Budgets)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	o.Budgets, err = order.ReadBudgets(c.Budgets, f)
+	return err
 }

@@ -35,6 +35,7 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 	var err error
 	c.dry.lists, err = c.points(&cfg)
 	bad.Add("", err)
+	bad.Add("--budgets", c.budgets(&cfg.Order))
 	seeds := c.URLs
 	if c.DryRun { // these are the URLs to be told about
 		seeds = nil
@@ -72,8 +73,8 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 // givenFiles are the files that the command line names.
 func (c *Command) givenFiles(inv *command.Invocation) []string {
 	files := slices.Concat(
-		[]string{c.WarcDictionary, c.AgentFile, c.Token}, c.Seeds, c.ExcludeHosts, c.IncludeHosts, c.Surts, c.HostRules,
-		c.Netrc, c.LoadCookies,
+		[]string{c.WarcDictionary, c.AgentFile, c.Token, c.Budgets}, c.Seeds, c.ExcludeHosts, c.IncludeHosts, c.Surts,
+		c.HostRules, c.Netrc, c.LoadCookies,
 	)
 	if !c.wallsOff() {
 		files = append(files, c.Walls...)

@@ -45,7 +45,7 @@ func reaching() map[string]string {
 		"listen": "", "listen-name": "", "token": "",
 		"agent-file": "", "agent-plain": "false", "gossip": "127.0.0.1:7946", "agent-listen": "", "join": "",
 		"seeds": "", "exclude-hosts": "", "include-hosts": "", "surts": "", "host-rules": "", "walls": "",
-		"warc-dictionary": "", "dedup-from": "",
+		"warc-dictionary": "", "dedup-from": "", "budgets": "",
 	}
 }
 

@@ -218,8 +218,11 @@ func (*graphRankCmd) Help() string {
 centrality, position and value by PageRank, name. Lines are sorted by the first column. Harmonic centrality is exact
 if the graph is small enough for the memory; otherwise the deviation is printed (HyperBall).
 
+For a graph of domains it also writes NAME-budgets.tsv: the weights of domains for a later crawl (crawl --budgets).
+
 Examples:
   orbweaver graph rank out
+  orbweaver crawl --visit ranked --budgets out/graph/crawl-domain-budgets.tsv --dir next --seeds FILE
   zcat out/graph/crawl-host-ranks.txt.gz | head`
 }
 
@@ -279,6 +282,9 @@ func (c *graphRankCmd) rank(inv *command.Invocation, fsys vfs.FS, base string) e
 	name := base + "-ranks.txt.gz"
 	progress("writing")
 	err = vfs.WriteAtomic(fsys, name, func(w io.Writer) error { return writeRanks(w, base, names, harmonic, pageRank) })
+	if err == nil && strings.HasSuffix(base, domainSuffix) {
+		err = writeBudgets(inv.Context, fsys, g, base, names, pageRank)
+	}
 	if err != nil {
 		return err
 	}
@@ -297,7 +303,7 @@ func writeRanks(w io.Writer, base string, names []string, harmonic, pageRank []f
 	switch {
 	case strings.HasSuffix(base, "-host"):
 		column = "host_rev"
-	case strings.HasSuffix(base, "-domain"):
+	case strings.HasSuffix(base, domainSuffix):
 		column = "host_rev\t#n_hosts"
 	}
 	z := gzip.NewWriter(w)
