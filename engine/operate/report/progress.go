@@ -83,14 +83,14 @@ func (r *ProgressRecorder) line(now time.Time, c Report) string {
 	return fmt.Sprintf("%s\t%s\t%d\t%.1f\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n",
 		now.UTC().Format("2006-01-02T15:04:05Z"), c.State, pages, rate, c.BytesReceived, c.BytesStored, c.URLsQueued,
 		c.HostsKnown, c.ActiveFetches, failed(&c), c.Retries, memory(), free,
-		strings.NewReplacer("\t", " ", "\n", " ").Replace(c.Waiting), stats(c.Stats))
+		strings.NewReplacer("\t", " ", "\n", " ").Replace(c.Waiting), c.StatsLine())
 }
 
-// stats are the numbers of the user, as NAME=NUMBER in the order of the names, with spaces between.
-func stats(of map[string]float64) string {
-	list := make([]string, 0, len(of))
-	for _, name := range slices.Sorted(maps.Keys(of)) {
-		list = append(list, name+"="+strconv.FormatFloat(of[name], 'f', -1, 64))
+// StatsLine is the numbers of the user, as NAME=NUMBER in the order of the names, with spaces between.
+func (r *Report) StatsLine() string {
+	list := make([]string, 0, len(r.Stats))
+	for _, name := range slices.Sorted(maps.Keys(r.Stats)) {
+		list = append(list, name+"="+strconv.FormatFloat(r.Stats[name], 'f', -1, 64))
 	}
 	return strings.Join(list, " ")
 }

@@ -77,6 +77,9 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 		fmt.Fprintf(out, "  limit     %s\n", more)
 	}
 	fmt.Fprintf(out, "  outcomes  %s\n", table(r.Outcomes))
+	if len(r.Stats) > 0 {
+		fmt.Fprintf(out, "  stats     %s\n", r.StatsLine())
+	}
 	if line := r.TruncatedLine(dir); line != "" {
 		fmt.Fprintf(out, "  truncated %s\n", line)
 	}

@@ -58,14 +58,14 @@ func TestWriteReport_saysWhichReportListsThem(t *testing.T) {
 	r := report.Report{
 		CertificateFaults: map[string]int64{"expired": 2, "wrong-name": 4}, Skipped: map[string]int64{"endless-part": 1200},
 	}
-	r.BadCertificates = 6
+	r.BadCertificates, r.Stats = 6, map[string]float64{"slow": 2.5, "bytes": 3e9}
 	for dir, lines := range map[string][]string{
 		"c1": {
 			"  tls       6 answers came with a certificate that does not verify (wrong-name 4, expired 2); " +
 				"to list them: orbweaver report c1 tls\n",
 			"  skipped   endless-part 1,200; to list them: orbweaver skipped c1\n",
 		},
-		"": {"orbweaver report DIR tls\n"},
+		"": {"orbweaver report DIR tls\n", "  stats     bytes=3000000000 slow=2.5\n"},
 	} {
 		var out strings.Builder
 		WriteReport(&out, dir, r)
