@@ -10,19 +10,23 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
+	"orbweaver/derive/quality"
 	"orbweaver/engine/frontier/order"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 )
 
-// crawlRanked crawls a skewed web in the order ranked. It returns what the first fifth of the pages has, and the disk.
-func crawlRanked(t *testing.T, budgets order.Budgets) (f *testbed.FirstFifth, disk *vfs.Mem) {
+// crawlSkewed crawls a skewed web. It returns what the first fifth of the pages has, and the disk.
+func crawlSkewed(t *testing.T, visit string, budgets order.Budgets) (f *testbed.FirstFifth, disk *vfs.Mem) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		world := testbed.SkewedWorld(*testbed.FirstSeed)
 		rig := testbed.MustRig(t, world, true)
 		cfg := rig.Config()
-		cfg.Order = order.Options{Visit: order.ModeRanked, Budgets: budgets}
+		if err := cfg.Order.Visit.UnmarshalText([]byte(visit)); err != nil {
+			t.Fatal(err)
+		}
+		cfg.Order.Budgets = budgets
 		cfg.Workers.Fetchers = 8
 		cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = time.Second, 100*time.Millisecond
 		rig.MustCrawl(t, cfg, rig.FS)
@@ -49,7 +53,7 @@ func TestVisit_ranksOfACrawlGuideTheNext(t *testing.T) {
 	if testbed.Reduced {
 		t.Skip("1,700 pages have no order worth measuring")
 	}
-	before, disk := crawlRanked(t, nil)
+	before, disk := crawlSkewed(t, "ranked", nil)
 	dir := t.TempDir()
 	names, err := disk.List("crawl/warc")
 	if err != nil {
@@ -83,8 +87,29 @@ func TestVisit_ranksOfACrawlGuideTheNext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, _ := crawlRanked(t, budgets)
+	after, _ := crawlSkewed(t, "ranked", budgets)
 	if after.Gain() < before.Gain()+0.05 || after.VisitedOfFarms*20 > after.BreadthFirstOfFarms {
 		t.Errorf("with %d budgets the gain is %.3f, and %.3f without", len(budgets), after.Gain(), before.Gain())
+	}
+}
+
+// The deeper a visit of a host, the less is the order that of true breadth-first. Visits of depth 0 are nearer to it
+// than the default, with which all URLs are with their sites at once. Bottom-up is the farthest.
+func TestVisit_deeperVisitsAreLessBreadthFirst(t *testing.T) {
+	var tau []float64
+	for _, visit := range []string{"ranked", "breadth-first", "per-host:0", "per-host:1", "per-host:8", "bottom-up"} {
+		_, disk := crawlSkewed(t, visit, nil)
+		q := testbed.Order(t, disk)
+		tau = append(tau, q.Tau[quality.Visited])
+		t.Logf("%s: tau %.2f, area %.3f, at 20 %% %.3f", visit, q.Tau[quality.Visited], q.Area[quality.Visited],
+			q.AtFifth[quality.Visited])
+	}
+	if tau[1] > tau[2]-0.05 {
+		t.Errorf("per-host:0 is as far from breadth-first as the default: %.3f", tau)
+	}
+	for i := 3; i < len(tau); i++ {
+		if tau[i] > tau[i-1]-0.03 {
+			t.Errorf("the order does not lead away from breadth-first: %.3f", tau)
+		}
 	}
 }

@@ -82,11 +82,11 @@ func TestReadBudgets_isBounded(t *testing.T) {
 // A budget replaces the number of domains that link to a domain, also for what was learned in an earlier run. Another
 // domain has its own number.
 func TestRanked_budgetsAreWeights(t *testing.T) {
-	first := New(Options{Visit: ModeRanked}, 1, nil)
+	first := New(Options{Visit: Visit{Mode: ModeRanked}}, 1, nil)
 	link(first, "known.test", 60)
 	link(first, "best.test", 1)
 	for name, state := range map[string][]byte{"new": nil, "resumed": first.State()} {
-		p := New(Options{Visit: ModeRanked, Budgets: read(t, "best.test\t40\nknown.test\t10")}, 1, state)
+		p := New(Options{Visit: Visit{Mode: ModeRanked}, Budgets: read(t, "best.test\t40\nknown.test\t10")}, 1, state)
 		link(p, "other.test", 1)
 		link(p, "known.test", 60)
 		best, known, other := queue(p, "www.best.test", 4000), queue(p, "known.test", 4000), queue(p, "other.test", 4000)

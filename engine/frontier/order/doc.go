@@ -19,14 +19,23 @@
 //
 // Another domain is counted by one bit of 64, so a number of domains has an error of some 8 % and is 266 at most.
 //
+// perHost and bottomUp have classes in place of domains; the first class that has URLs is next. perHost is that of
+// UbiCrawler (Boldi, Codenotti, Santini and Vigna, 2004): URLs of the visit of a host come before those that begin
+// another one. A visit has a depth, which is counted from the least depth of the URLs of the host. bottomUp is that of
+// Tarantula: the deeper the folder, the sooner. One URL in 64 comes from any class, in turn.
+//
+// The two sliding windows of Tarantula are not here. Both take turns among hosts, as the workbench does in any case.
+//
 // # Costs
 //
-// BreadthFirst costs one call for each page. The table of Ranked has 2^18 domains of 40 bytes, whatever the size of
-// the crawl, and each domain with queued URLs costs 4 bytes more, and some 60 in the virtualizer. Beyond that a new
-// domain takes the place of the least one of eight without queued URLs. If all eight have some, it shares the queue of
-// one of them. A ready URL is written to its queue and read again. A link to another host costs two look-ups of public
-// suffixes.
+// BreadthFirst costs one call for each page. The others write a ready URL to its queue, and read it again. perHost
+// keeps a byte for each of 2^18 hosts, in memory and in the checkpoint; hosts beyond them share one.
 //
-// Promise O1: what was queued stays in its queue, also over a resume. The table is in the checkpoint; after a kill
-// it is that of the last checkpoint.
+// The table of Ranked has 2^18 domains of 40 bytes, whatever the size of the crawl, and each domain with queued URLs
+// costs 4 bytes more, and some 60 in the virtualizer. Beyond that a new domain takes the place of the least one of
+// eight without queued URLs. If all eight have some, it shares the queue of one of them. A link to another host costs
+// two look-ups of public suffixes.
+//
+// Promise O1: what was queued stays in its queue, also over a resume. The tables are in the checkpoint; after a kill
+// they are those of the last checkpoint.
 package order

@@ -1,17 +1,72 @@
 package order
 
-// Mode is the value of --visit.
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"orbweaver/engine/state/queued"
+)
+
+// Visit is the value of --visit: a mode, and the number that belongs to it.
+type Visit struct {
+	Mode  Mode
+	Depth int // of ModePerHost
+}
+
+// Mode is a policy.
 type Mode uint8
 
-// The modes, in the order of the flag's words.
+// The modes.
 const (
 	ModeBreadthFirst Mode = iota
 	ModeRanked
+	ModePerHost
+	ModeBottomUp
+	modes
 )
+
+// perHostMost is the largest number of per-host:D.
+const perHostMost = 1000
+
+// visitWords are the names of the modes.
+func visitWords() [modes]string {
+	return [modes]string{"breadth-first", "ranked", "per-host:", "bottom-up"}
+}
+
+// String is what UnmarshalText reads.
+func (v Visit) String() string {
+	word := visitWords()[v.Mode]
+	if v.Mode == ModePerHost {
+		word += strconv.Itoa(v.Depth)
+	}
+	return word
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (v *Visit) UnmarshalText(text []byte) error {
+	for mode, word := range visitWords() {
+		number, isMode := strings.CutPrefix(string(text), word)
+		switch {
+		case !isMode:
+		case Mode(mode) == ModePerHost:
+			depth, err := strconv.Atoi(number)
+			if err != nil || depth < 0 || depth > perHostMost {
+				return fmt.Errorf("%.60q: write a depth from 0 to %d, such as per-host:8", text, perHostMost)
+			}
+			*v = Visit{Mode: ModePerHost, Depth: depth}
+			return nil
+		case number == "":
+			*v = Visit{Mode: Mode(mode)}
+			return nil
+		}
+	}
+	return fmt.Errorf("%.60q is no order: write breadth-first, ranked, per-host:DEPTH or bottom-up", text)
+}
 
 // Options are the options of the order.
 type Options struct {
-	Visit Mode `type:"word" help:"Which URLs come to their hosts first. breadth-first: those that were found first. ranked: those of domains that many other domains link to; a domain that nothing else links to, as a spam farm, comes last. One agent only." oneof:"breadth-first,ranked" default:"breadth-first" placeholder:"ORDER"`
+	Visit Visit `type:"term" help:"Which URLs come to their hosts first. breadth-first: those that were found first. ranked: those of domains that many other domains link to; a domain that nothing else links to, as a spam farm, comes last. per-host:DEPTH: a host is visited to that depth before the next one. bottom-up: those in the deepest folders. One agent only, except breadth-first." words:"breadth-first,ranked,per-host:8,bottom-up" default:"breadth-first" placeholder:"ORDER"`
 
 	Budgets Budgets `kong:"-"` // weights of domains from outside, for ModeRanked
 }
@@ -33,24 +88,43 @@ type Policy interface {
 	// Owns reports whether the policy takes URLs from a queue. If an earlier run has left some in another one, these come
 	// first.
 	Owns(queue int) bool
-	// QueueOf returns the queue of a ready URL.
-	QueueOf(url []byte) int
+	// QueueOf returns the queue of a ready URL, whose Rest is whole. It borrows it.
+	QueueOf(url *queued.URL) int
 	// Add notes that a queue has n URLs more.
 	Add(queue int, n uint64)
 	// Next returns the queue whose oldest URL is next; ok is false if there is none.
 	Next() (queue int, ok bool)
 	// Took notes that the oldest URL of a queue was taken.
 	Took(queue int)
+	// Explain returns where a URL waits that is not yet with its site; nil if it is in no queue of the policy that it
+	// would name. Safe for concurrent use.
+	Explain(url []byte) *Place
 	// State is what a checkpoint keeps; nil for nothing.
 	State() []byte
 }
 
+// Place is the queue of a URL, and its turn.
+type Place struct {
+	Domain string  `json:"domain"`
+	Weight float64 `json:"weight"`
+	Budget bool    `json:"budget"`  // the weight is that of --budgets
+	Pages  int64   `json:"pages"`   // that have had their turn
+	Queued int64   `json:"queued"`  // URLs of the queue
+	Before int     `json:"domains"` // whose turn comes first; of a queue without URLs 0
+}
+
 // New returns the policy of the options. state is what State returned in an earlier run with the same seed, or nil.
 func New(o Options, seed uint64, state []byte) Policy {
-	if o.Visit == ModeRanked {
+	switch o.Visit.Mode {
+	case ModeRanked:
 		return newRanked(o.Budgets, seed, state)
+	case ModePerHost:
+		return newPerHost(o.Visit.Depth, seed, state)
+	case ModeBottomUp:
+		return &bottomUp{state: state}
+	default:
+		return BreadthFirst{state}
 	}
-	return BreadthFirst{state}
 }
 
 // BreadthFirst is the order of discovery. It keeps the state of another order for a later run.
@@ -66,7 +140,7 @@ func (BreadthFirst) HasQueues() bool { return false }
 func (BreadthFirst) Owns(int) bool { return false }
 
 // QueueOf implements Policy.
-func (BreadthFirst) QueueOf([]byte) int { return 0 }
+func (BreadthFirst) QueueOf(*queued.URL) int { return 0 }
 
 // Add implements Policy.
 func (BreadthFirst) Add(int, uint64) {}
@@ -76,6 +150,9 @@ func (BreadthFirst) Next() (queue int, ok bool) { return 0, false }
 
 // Took implements Policy.
 func (BreadthFirst) Took(int) {}
+
+// Explain implements Policy.
+func (BreadthFirst) Explain([]byte) *Place { return nil }
 
 // State implements Policy.
 func (b BreadthFirst) State() []byte { return b.state }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"orbweaver/engine/state/queued"
 )
 
 // link notes links from pages of so many other domains to a domain.
@@ -18,7 +20,7 @@ func link(p Policy, to string, from int) {
 // queue adds n URLs of a host to their queue, and returns it.
 func queue(p Policy, host string, n int) (queue int) {
 	for i := range n {
-		queue = p.QueueOf(fmt.Appendf(nil, "http://%s/%d", host, i))
+		queue = p.QueueOf(&queued.URL{Rest: fmt.Appendf(nil, "http://%s/%d", host, i)})
 		p.Add(queue, 1)
 	}
 	return queue
@@ -41,7 +43,7 @@ func take(t *testing.T, p Policy, n int) map[int]int {
 
 // All hosts of a domain have one queue, and links within the domain do not count.
 func TestRanked_aFarmIsOneDomain(t *testing.T) {
-	p := New(Options{Visit: ModeRanked}, 1, nil)
+	p := New(Options{Visit: Visit{Mode: ModeRanked}}, 1, nil)
 	for i := range 50 {
 		p.NoteLinks(fmt.Appendf(nil, "http://h%d.farm.test/", i), [][]byte{fmt.Appendf(nil, "http://h%d.farm.test/", i+1)})
 	}
@@ -65,7 +67,7 @@ func TestRanked_aFarmIsOneDomain(t *testing.T) {
 // do so. It is weighed again at each link and at each page.
 func TestRanked_theShareIsThatOfTheSupporters(t *testing.T) {
 	for _, n := range []int{3, 10, 30, 100} {
-		p := New(Options{Visit: ModeRanked}, 1, nil)
+		p := New(Options{Visit: Visit{Mode: ModeRanked}}, 1, nil)
 		link(p, "one.test", 1)
 		good, one := queue(p, "good.test", 4000), queue(p, "one.test", 4000)
 		link(p, "www.good.test", n) // after its URLs
@@ -83,7 +85,7 @@ func TestRanked_theShareIsThatOfTheSupporters(t *testing.T) {
 
 // A new link counts at once for what is queued.
 func TestRanked_aLinkCountsAtOnce(t *testing.T) {
-	p := New(Options{Visit: ModeRanked}, 1, nil)
+	p := New(Options{Visit: Visit{Mode: ModeRanked}}, 1, nil)
 	last := 0
 	for i := range 40 {
 		last = queue(p, fmt.Sprintf("d%d.test", i), 50)
@@ -97,7 +99,7 @@ func TestRanked_aLinkCountsAtOnce(t *testing.T) {
 
 // The domain that came first is first, of those that are alike.
 func TestRanked_isBreadthFirstAmongEquals(t *testing.T) {
-	p := New(Options{Visit: ModeRanked}, 1, nil)
+	p := New(Options{Visit: Visit{Mode: ModeRanked}}, 1, nil)
 	var queues []int
 	for i := range 40 {
 		queues = append(queues, queue(p, fmt.Sprintf("d%d.test", i), 2))
@@ -112,7 +114,7 @@ func TestRanked_isBreadthFirstAmongEquals(t *testing.T) {
 
 // No domain starves: one URL in 64 comes from any of them.
 func TestRanked_noDomainStarves(t *testing.T) {
-	p := New(Options{Visit: ModeRanked}, 1, nil)
+	p := New(Options{Visit: Visit{Mode: ModeRanked}}, 1, nil)
 	last := queue(p, "last.test", 200)
 	take(t, p, 100)
 	for i := range 5 * turnOfAny { // there is always a better one
@@ -128,7 +130,7 @@ func TestRanked_noDomainStarves(t *testing.T) {
 
 // A domain that finds no place in the table shares the queue of another one, and no URL is lost.
 func TestRanked_domainsBeyondTheBoundShareQueues(t *testing.T) {
-	p := New(Options{Visit: ModeRanked}, 1, nil)
+	p := New(Options{Visit: Visit{Mode: ModeRanked}}, 1, nil)
 	n, queues := tableSize+tableSize/4, map[int]int{}
 	for i := range n {
 		queues[queue(p, fmt.Sprintf("d%d.test", i), 1)]++
@@ -143,34 +145,34 @@ func TestRanked_domainsBeyondTheBoundShareQueues(t *testing.T) {
 // The state of a checkpoint has what was learned. A later run has the same queues and the same turns. Breadth-first
 // keeps the state for such a run.
 func TestRanked_theStateIsWhatWasLearned(t *testing.T) {
-	p := New(Options{Visit: ModeRanked}, 7, nil)
+	p := New(Options{Visit: Visit{Mode: ModeRanked}}, 7, nil)
 	for i := range 2000 {
 		link(p, fmt.Sprintf("d%d.test", i), i%7)
 		queue(p, fmt.Sprintf("d%d.test", i), 3)
 	}
 	take(t, p, 1500)
 	state := New(Options{}, 7, p.State()).State()
-	again := New(Options{Visit: ModeRanked}, 7, state)
+	again := New(Options{Visit: Visit{Mode: ModeRanked}}, 7, state)
 	if !bytes.Equal(again.State(), p.State()) || len(state) == 0 {
 		t.Errorf("%d and %d bytes", len(again.State()), len(state))
 	}
 	for i := range 2000 {
-		url := fmt.Appendf(nil, "http://d%d.test/", i)
+		url := &queued.URL{Rest: fmt.Appendf(nil, "http://d%d.test/", i)}
 		if a, b := p.QueueOf(url), again.QueueOf(url); a != b {
-			t.Fatalf("%s has queue %d, then %d", url, a, b)
+			t.Fatalf("%s has queue %d, then %d", url.Rest, a, b)
 		}
 	}
 }
 
 // The table has a bound. A domain that many link to stays while a million others pass.
 func TestRanked_theTableKeepsTheGreatest(t *testing.T) {
-	p := New(Options{Visit: ModeRanked}, 1, nil)
+	p := New(Options{Visit: Visit{Mode: ModeRanked}}, 1, nil)
 	link(p, "good.test", 30)
-	before := p.QueueOf([]byte("http://good.test/"))
+	before := p.QueueOf(&queued.URL{Rest: []byte("http://good.test/")})
 	for i := range 3 * tableSize {
-		p.QueueOf(fmt.Appendf(nil, "http://www.d%d.test/", i))
+		p.QueueOf(&queued.URL{Rest: fmt.Appendf(nil, "http://www.d%d.test/", i)})
 	}
-	if got := p.QueueOf([]byte("http://good.test/")); got != before {
+	if got := p.QueueOf(&queued.URL{Rest: []byte("http://good.test/")}); got != before {
 		t.Errorf("queue %d, it had %d", got, before)
 	}
 }
@@ -183,10 +185,31 @@ func TestRanked_readsAnyState(t *testing.T) {
 		for i := range state {
 			state[i] = byte(rng.Uint32())
 		}
-		p := New(Options{Visit: ModeRanked}, 1, state)
+		p := New(Options{Visit: Visit{Mode: ModeRanked}}, 1, state)
 		if queue := queue(p, "a.test", 3); queue < Classes || queue >= Queues {
 			t.Errorf("queue %d", queue)
 		}
 		take(t, p, 3)
+	}
+}
+
+// A URL is explained by its domain, whose turn is behind those that have fewer pages for their weight.
+func TestRanked_explainsTheTurn(t *testing.T) {
+	p := New(Options{Visit: Visit{Mode: ModeRanked}, Budgets: Budgets{"late.test": 2 * weightUnit}}, 1, nil)
+	link(p, "good.test", 20)
+	queue(p, "www.good.test", 5)
+	queue(p, "late.test", 7)
+	take(t, p, 3)
+	good, late := p.Explain([]byte("http://a.good.test/x")), p.Explain([]byte("http://late.test/"))
+	if good == nil || good.Domain != "good.test" || good.Weight < 20 || good.Budget || good.Pages != 3 ||
+		good.Queued != 2 || good.Before != 0 {
+		t.Errorf("%+v", good)
+	}
+	if want := (Place{Domain: "late.test", Weight: 2, Budget: true, Queued: 7, Before: 1}); late == nil || *late != want {
+		t.Errorf("%+v", late)
+	}
+	before := p.State()
+	if got := p.Explain([]byte("http://unknown.test/")); got != nil || !bytes.Equal(p.State(), before) {
+		t.Errorf("%+v of an unknown domain, or it is known now", got)
 	}
 }

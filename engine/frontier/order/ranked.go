@@ -5,11 +5,13 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/page/filter"
+	"orbweaver/engine/state/queued"
 	"orbweaver/internal/urlx"
 )
 
@@ -61,6 +63,7 @@ func newRanked(budgets Budgets, seed uint64, state []byte) *ranked {
 		supporters := -supporterBits * math.Log(free/supporterBits)
 		r.weights[n] = uint32(weightUnit * math.Pow(max(supporters, leastSupporters), weightPower))
 	}
+	_, state = splitState(state)
 	for ; len(state) >= stateEntry; state = state[stateEntry:] {
 		way := binary.LittleEndian.Uint64(state)
 		key := way&^wayMask | 1
@@ -159,8 +162,8 @@ func (*ranked) HasQueues() bool { return true }
 func (*ranked) Owns(queue int) bool { return queue >= Classes }
 
 // QueueOf implements Policy.
-func (r *ranked) QueueOf(url []byte) int {
-	key := r.keyOf(urlx.Host(url))
+func (r *ranked) QueueOf(url *queued.URL) int {
+	key := r.keyOf(urlx.Host(url.Rest))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	place, _ := r.find(key)
@@ -212,6 +215,32 @@ func (r *ranked) Took(queue int) {
 		r.raise(at)
 		r.lower(at)
 	}
+}
+
+// Explain implements Policy.
+func (r *ranked) Explain(url []byte) *Place {
+	host := urlx.Host(url)
+	key := r.keyOf(host)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	set := r.table[firstOfSet(key):][:setSize]
+	at := slices.IndexFunc(set, func(d domain) bool { return d.key == key })
+	if at < 0 {
+		return nil
+	}
+	d := &set[at]
+	p := &Place{
+		Domain: string(filter.Domain(host)), Weight: float64(r.weightOf(d)) / weightUnit, Budget: d.budget > 0,
+		Pages: int64(d.pages), Queued: int64(d.queued),
+	}
+	if d.queued > 0 {
+		for _, other := range r.heap {
+			if r.precedes(&r.table[other], d) {
+				p.Before++
+			}
+		}
+	}
+	return p
 }
 
 // raise moves the entry of a place of the heap up to where it belongs.

@@ -159,6 +159,12 @@ func (d *Distributor) Purge() { d.emptier.startPurge() }
 // Spilled returns the number of items that were moved from a full workbench to disk. Safe for concurrent use.
 func (d *Distributor) Spilled() int64 { return d.emptier.spilled.Load() }
 
+// PlaceInOrder returns the queue of a URL in the order of visits, and its turn: order.Policy.Explain. Safe for
+// concurrent use.
+func (d *Distributor) PlaceInOrder(url []byte) *order.Place {
+	return d.placer.ordered.order.Explain(url)
+}
+
 // DistributeURLs moves URLs until the crawl ends, or ctx does.
 func (d *Distributor) DistributeURLs(ctx context.Context) error {
 	for {

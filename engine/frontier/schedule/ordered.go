@@ -32,7 +32,7 @@ func newOrderedURLs(policy order.Policy, onDisk sites.DiskQueues) *orderedURLs {
 // add puts a ready URL in the queue of its order.
 func (u *orderedURLs) add(item []byte) error {
 	it := queued.MustDecode(item)
-	queue := u.order.QueueOf(it.Rest)
+	queue := u.order.QueueOf(&it)
 	err := u.onDisk.AppendOrdered(queue, item)
 	if err == nil {
 		u.order.Add(queue, 1)

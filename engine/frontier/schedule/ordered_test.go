@@ -23,7 +23,7 @@ func (r *rig) appendReady(t *testing.T, n int, before, after string) {
 func TestPlacer_aLargeSiteWaitsForTheOthers(t *testing.T) {
 	r := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)
 	r.Front = NewFront(r.Workbench, 1, noneWaiting)
-	r.Order = order.New(order.Options{Visit: order.ModeRanked}, 1, nil)
+	r.Order = order.New(order.Options{Visit: order.Visit{Mode: order.ModeRanked}}, 1, nil)
 	d := r.distributor()
 	r.appendReady(t, 200, "large.test/", "")
 	r.appendReady(t, 20, "s", ".test/")
@@ -72,7 +72,7 @@ func TestPlacer_aFullDiskLosesNoOrderedURL(t *testing.T) {
 	disk := vfs.NewMem(1)
 	r := newRig(t, disk, "crawl", 1<<20, -1)
 	r.Front = NewFront(r.Workbench, 1, noneWaiting)
-	r.Order = order.New(order.Options{Visit: order.ModeRanked}, 1, nil)
+	r.Order = order.New(order.Options{Visit: order.Visit{Mode: order.ModeRanked}}, 1, nil)
 	d := r.distributor()
 	r.appendReady(t, 5000, "large.test/long/path/that/takes/room/", "")
 	disk.SetLimit(disk.Used())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/net/underway"
 	"orbweaver/engine/operate/hosts"
 	"orbweaver/engine/peering/ownership"
@@ -31,8 +32,9 @@ type Evidence struct {
 	Host     *hosts.Host   `json:"host,omitempty"`
 	Queue    *Queue        `json:"queue,omitempty"` // if the URL is queued
 	Robots   *hosts.Robots `json:"robots,omitempty"`
-	Attempts []Attempt     `json:"attempts"` // of crawl.log, the last first
-	Captures []Capture     `json:"captures"` // in the archive, the last first
+	Order    *order.Place  `json:"order,omitempty"` // the turn of its domain, in a crawl that is ranked and runs
+	Attempts []Attempt     `json:"attempts"`        // of crawl.log, the last first
+	Captures []Capture     `json:"captures"`        // in the archive, the last first
 	Skipped  string        `json:"skipped,omitempty"`
 	Via      string        `json:"via,omitempty"`   // the page that linked to it, if that is kept
 	Trap     *traps.State  `json:"trap,omitempty"`  // of the part of the site, if the crawl looks for traps
@@ -82,6 +84,8 @@ type Source struct {
 	Exchanges *underway.Table
 	Views     *ownership.Current // of a cluster; empty for a crawl of one agent
 	FlushLog  func()
+	// PlaceInOrder returns where a URL waits in the order of visits; nil of a stopped crawl.
+	PlaceInOrder func(url []byte) *order.Place
 
 	Captures   lookup.Lines // of the archive
 	UnreadFile string       // of a stopped crawl: the file of the archive that Captures leaves out; "" for none
@@ -133,6 +137,9 @@ func (s *Source) Collect(ctx context.Context, raw string, limits Limits) (*Evide
 	}
 	s.addExchange(e)
 	s.addTrap(e, url)
+	if s.PlaceInOrder != nil {
+		e.Order = s.PlaceInOrder(url)
+	}
 	for _, add := range []func(context.Context, *Evidence, []byte, Limits) error{
 		s.addSieve, s.addFrontier, s.addCaptures, s.addAttempts, s.addSkipped,
 	} {

@@ -16,6 +16,7 @@ func (o *Operator) source() evidence.Source {
 		FS: receipts.Over(o.parts.FS), Dir: o.parts.Dir, HashSeed: o.parts.Frontier.HashSeed, Running: true, Hosts: o.hosts,
 		Sieve: o.parts.Disk.Sieve, Ready: o.countReady, Exchanges: o.parts.Exchanges, Views: o.parts.Frontier.Views,
 		FlushLog: o.parts.Disk.Log.Flush, Captures: o.Captures, Traps: o.parts.Reports.Traps, AskOwner: evidence.AskNoOwner,
+		PlaceInOrder: o.parts.Distributor.PlaceInOrder,
 	}
 }
 

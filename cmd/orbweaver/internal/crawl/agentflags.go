@@ -75,7 +75,7 @@ func (c *agentOptions) agents(inv *command.Invocation, cfg *engine.Config, log *
 		}
 	}
 	cfg.Cluster.Invited = len(o.Join) > 0
-	if cfg.Order.Visit != order.ModeBreadthFirst {
+	if cfg.Order.Visit.Mode != order.ModeBreadthFirst {
 		bad.Add("--visit", errors.New("agents visit breadth-first: leave it out, or crawl with one agent"))
 	}
 	if cfg.Cluster.Quorum && len(o.Join) > 0 && cfg.Cluster.Agents < 2 && isNew(cfg.Dir) {

@@ -50,7 +50,7 @@ type Command struct {
 
 	startOptions   `group:"common"`
 	listOptions    `group:"scope"`
-	Budgets        string `help:"With --visit ranked: file of registrable domains and their weights, one on each line: example.org, a tab and 12.5. A domain gets pages in proportion to its weight. 'graph rank' writes such a file. Other domains have the weight 1 for one domain that links to them, and 6,000 for 1,000." placeholder:"FILE" group:"scope"`
+	Budgets        string `help:"With --visit ranked: file of registrable domains and their weights, one on each line: example.org, a tab and 12.5. A domain gets pages in proportion to its weight. 'graph rank' writes such a file. Other domains have the weight 1 for one domain that links to them, and 1,000 for 250 or more." placeholder:"FILE" group:"scope"`
 	WarcDictionary string `help:"File with a dictionary for zstd, made by 'warc train'. Each WARC file begins with it. It makes small pages smaller." placeholder:"FILE" group:"archive"`
 
 	networkOptions `group:"network"`

@@ -233,6 +233,14 @@ func writeEvidence(out io.Writer, e *evidence.Evidence) {
 		say("queue", "position %d of %d, in %s; depth %d, tried %s", q.Position, q.Of, q.Place, q.Depth,
 			plural.Count(q.Tries, "time"))
 	}
+	if p := e.Order; p != nil {
+		from := "by its links"
+		if p.Budget {
+			from = "by --budgets"
+		}
+		say("order", "domain %s: weight %.4g %s, %s had a turn, %s in its queue, %s before it", p.Domain, p.Weight, from,
+			plural.Count(p.Pages, "URL"), plural.Count(p.Queued, "URL"), plural.Count(p.Before, "domain"))
+	}
 	if e.Via != "" {
 		say("linked from", "%s", e.Via)
 	}

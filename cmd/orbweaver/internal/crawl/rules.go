@@ -129,7 +129,7 @@ func (c *Command) budgets(o *order.Options) error {
 	if c.Budgets == "" {
 		return nil
 	}
-	if o.Visit != order.ModeRanked {
+	if o.Visit.Mode != order.ModeRanked {
 		return errors.New("is for --visit ranked: add that, or leave it out")
 	}
 	f, err := os.Open(c.Budgets)

@@ -1,0 +1,73 @@
+package order
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/state/queued"
+	"orbweaver/internal/urlx"
+)
+
+// perHost visits a host to a depth before it comes to the next one, as UbiCrawler does. A visit begins with the first
+// URL of a host. URLs of the host that are less than period links deeper belong to the visit. Deeper ones begin another
+// visit, behind those that were found before, and so on.
+type perHost struct {
+	classes
+	period int // depth of a visit, plus 1
+	seed   uint64
+	ranked []byte // the state of ranked, for a later run
+
+	mu    sync.Mutex
+	least [leastDepths]uint8 // least depth of the URLs of a host, plus 1; 0 for an unknown host
+}
+
+// leastDepths is the number of hosts whose depths are kept, by their hash; hosts may share one.
+const leastDepths = 1 << 18
+
+// The classes of perHost.
+const (
+	classOfVisit = iota
+	classOfNewVisit
+)
+
+func newPerHost(depth int, seed uint64, state []byte) *perHost {
+	p := &perHost{period: depth + 1, seed: seed}
+	var least []byte
+	least, p.ranked = splitState(state)
+	copy(p.least[:], least)
+	return p
+}
+
+// splitState returns the depths of perHost, if a state begins with them, and the state of ranked. A length tells them
+// apart, since leastDepths is not a multiple of stateEntry.
+func splitState(state []byte) (least, ranked []byte) {
+	if len(state) >= leastDepths && len(state)%stateEntry == leastDepths%stateEntry {
+		return state[:leastDepths], state[leastDepths:]
+	}
+	return nil, state
+}
+
+// QueueOf implements Policy.
+func (p *perHost) QueueOf(url *queued.URL) int {
+	depth := min(url.Depth+1, math.MaxUint8)
+	least := &p.least[xxh3.HashSeed(urlx.Host(url.Rest), p.seed)%leastDepths]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if *least == 0 || int(*least) > depth {
+		*least = uint8(depth)
+	}
+	if (depth-int(*least))%p.period == 0 {
+		return classOfNewVisit
+	}
+	return classOfVisit
+}
+
+// State implements Policy.
+func (p *perHost) State() []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Concat(p.least[:], p.ranked)
+}
