@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/net/politeness"
 	"orbweaver/engine/page/filter"
+	"orbweaver/engine/page/hook"
 	"orbweaver/engine/page/wall"
 	"orbweaver/engine/state/limits"
 	"orbweaver/engine/state/settings"
@@ -51,6 +52,7 @@ type Config struct {
 	Limits     limits.Options       `embed:"" group:"limits"`
 	Order      order.Options        `embed:"" group:"scope"`
 	Mining     mining.Options       `embed:"" group:"scope"`
+	Hook       hook.Options         `embed:"" group:"scope"`
 	Traps      traps.Options        `embed:"" group:"scope"`
 	Archive    archive.Options      `embed:"" group:"archive"`
 	Workbench  workbench.Options    `embed:"" group:"memory"`
@@ -106,6 +108,7 @@ func Fast(hostDelay, ipDelay time.Duration) Config {
 func (c Config) WithDefaults() Config {
 	options.SetDefaults(&c)
 	c.Workers = c.Workers.WithDefaults()
+	c.Workers.Hooked = c.Hook.Workers()
 	return c
 }
 
@@ -115,7 +118,7 @@ const seenMemoryLeast = 1 << 14
 // Validate reports every fault of a Config that has its defaults.
 func (c Config) Validate() error {
 	return errors.Join(options.Check(&c), c.Workers.Validate(), c.Admission.Validate(), c.Mining.Validate(),
-		c.Politeness.Validate())
+		c.Hook.Validate(), c.Politeness.Validate())
 }
 
 // storage are the options of what the crawl keeps on disk.

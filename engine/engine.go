@@ -26,6 +26,7 @@ import (
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/operate/upload"
 	"orbweaver/engine/page/filter"
+	"orbweaver/engine/page/hook"
 	"orbweaver/engine/state/addrgroup"
 	"orbweaver/engine/state/attempt"
 	"orbweaver/engine/state/cluster"
@@ -81,6 +82,7 @@ type policy struct {
 	order     order.Policy
 	traps     *traps.Detector
 	miner     *mining.Miner
+	hook      *hook.Hook
 	rules     *site.RulesPool
 	groups    *addrgroup.Groups
 	jars      *cookie.Jars // nil if no cookies are kept

@@ -104,7 +104,7 @@ func (r *runner) startWorkers(exchanges, abort, forever context.Context, fetchin
 			return w.Run(exchanges, forever)
 		})
 	}
-	for range r.cfg.Workers.Parsers {
+	for range r.cfg.Workers.Parsers + r.cfg.Workers.Hooked {
 		encoder, err := r.cfg.Archive.Encoder(r.cfg.Fetch.Long.Files.NewScratch())
 		if err != nil {
 			return err
@@ -155,7 +155,7 @@ func (r *runner) parsing() *parsers.Crawl {
 		Pages: q.pages, Pool: q.pool, PagesOut: &q.pagesOut, LastOut: q.wakeDistributor,
 		Journal: d.Journal, InFlight: q.inFlight, Limits: p.limits, Log: d.Log, Sites: r.loops.sites,
 		Answered: r.cluster, Previous: d.Previous, Others: d.Others, Agents: r.cluster, Near: d.Near,
-		Traps: p.traps, Miner: p.miner,
+		Traps: p.traps, Sources: parsers.LinkSources{Miner: p.miner, Hook: p.hook},
 		Rules: &p.pages, Stats: p.filters.Stats, Parsed: q.parsed, HashSeed: r.loops.frontier.HashSeed,
 		Faults:   parsers.NewFaultFiles(r.seams.FS, r.frontierDir(), r.seams.Log),
 		Metadata: a.MetadataOptions(&r.cfg.Politeness),

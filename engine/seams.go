@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/net/login"
 	"orbweaver/engine/operate/changes"
 	"orbweaver/engine/operate/upload"
+	"orbweaver/engine/page/hook"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/lifecycle"
@@ -46,6 +47,8 @@ type Seams struct {
 	Inbox interface{ IsPending() bool }
 	// Uploads are closed WARC files that are sent; nil if none are, which Open replaces.
 	Uploads upload.Source
+	// Hook starts the program of --hook; nil if there is none.
+	Hook hook.Starter
 	// Log takes what an operator should read.
 	Log *slog.Logger
 }

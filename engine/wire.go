@@ -21,6 +21,7 @@ import (
 	"orbweaver/engine/operate/operator"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/page/filter"
+	"orbweaver/engine/page/hook"
 	"orbweaver/engine/state/addrgroup"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/state/limits"
@@ -125,6 +126,8 @@ func (o *opener) wirePolicy() {
 	p.limits.SetWithRequisites(cfg.Admission.Requisites != admission.RequisitesOff)
 	p.traps = traps.New(&cfg.Traps, o.m.HashSeed, o.m.Novelty)
 	p.miner = mining.New(cfg.Mining)
+	p.hook = hook.New(cfg.Hook, o.seams.Hook, o.seams.Log)
+	o.closers.Add(p.hook.Close)
 	p.order = order.New(cfg.Order, o.m.HashSeed, o.m.Order)
 	p.quotas = limits.NewQuotas(cfg.Limits.Quotas())
 	if cfg.Cookies.Mode == cookie.Site {
@@ -216,7 +219,7 @@ func (o *opener) newCollector() *report.Collector {
 			Front:         l.front.Size, Fetchers: o.outages.Network.Workers,
 			ConnsReused: o.cfg.reusedConns, Cookies: p.cookieStats(o.cfg.Cookies.Mode),
 			FilterErrors: func() map[string]int64 { return p.filterErrors(l.frontier) },
-			Bodies:       o.cfg.bodyFiles, Uploads: o.seams.Uploads,
+			Bodies:       o.cfg.bodyFiles, Uploads: o.seams.Uploads, Hook: p.hook,
 		},
 	}
 }

@@ -7,6 +7,7 @@
 //	sitemap       sitemaps and feeds
 //	filter        scope, expressions and rules of hosts: which URLs are wanted
 //	robotsanswer  what follows from the answer to a request for a robots.txt
+//	hook          questions to a program of the user: --hook
 //	wall          challenges and captchas of protection services, which are not pages
 //
 // docs/links.md has what is read of each media type, with a test for each row.

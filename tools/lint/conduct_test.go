@@ -11,6 +11,7 @@ var starters = places{
 	"tools/dnscheck/main.go":                     "joins the crawls; the sites end with the process",
 	"tools/dnscheck/middlebox.go":                "relays that end with the process, or with their deadline",
 	"tools/realsite/docs.go":                     "wget waits for its workers",
+	"engine/page/hook/started.go":                "join waits for both, once the program has ended",
 	"engine/net/bodyfile/file.go":                "context.AfterFunc, stopped when the wait ends",
 	"engine/net/fetch/socks/dialer.go":           "context.AfterFunc, stopped when the proxy has answered",
 	"engine/net/fetch/socket_linux.go":           "context.AfterFunc, stopped when the connection is there",

@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/operate/report"
+	"orbweaver/engine/page/hook"
 	"orbweaver/internal/simnet"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/arrivals"
@@ -30,6 +31,7 @@ type Rig struct {
 	FS        *vfs.Mem
 	Seeds     []string
 	Proxy     bool
+	Hook      hook.Starter    // program of --hook; nil if there is none
 	EngineLog strings.Builder // the engine's log lines; read it when the engine has ended
 }
 
@@ -89,6 +91,7 @@ func (r *Rig) Config() engine.Config {
 // Seams connects an engine to the rig.
 func (r *Rig) Seams(fsys vfs.FS) engine.Seams {
 	s := engine.Seams{FS: fsys, Dialer: r.Net, Log: slog.New(slog.NewTextHandler(&r.EngineLog, nil))}
+	s.Hook = r.Hook
 	if r.Proxy {
 		s.Resolver = dnsres.Hashed{N: uint32(r.World.Config().IPs)}
 		return s

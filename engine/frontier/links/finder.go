@@ -37,9 +37,10 @@ type Finder struct {
 	NearSkipped int          // links of a near-duplicate, which are not followed
 	Dropped     int          // links beyond the number taken from one page
 	Budget      Budget       // of the page
-	EarlyFrom   int          // index in Links: those behind it are of early hints or mined, and no part of the response
+	EarlyFrom   int          // index in Links: those behind it are no part of the response: early hints, mined, --hook
 	Encoding    coding.Fault // what is wrong with its content encoding
 	Body        []byte       // decoded, of a page that was searched for links; good until the next page. Borrowed
+	Title       []byte       // of such a page, in UTF-8; nil if it has none. Borrowed
 	Text        []byte       // of such a page, if Options.Text is set; good until the next page. Borrowed
 	buffers     urlBuffers
 	passage     passage
@@ -142,7 +143,7 @@ func (l *Finder) Reset() {
 	l.Links, l.Refused, l.Userinfo, l.Unfollowed, l.Dropped = l.Links[:0], Refused{}, 0, 0, 0
 	l.NearSkipped, l.EarlyFrom = 0, math.MaxInt
 	l.Marks, l.Encoding = Marks{}, coding.OK
-	l.Body, l.Text = nil, nil
+	l.Body, l.Title, l.Text = nil, nil, nil
 	l.Budget.Open(0, 0)
 }
 
@@ -218,7 +219,7 @@ func (l *Finder) scanPage(url, body []byte, p *fetch.Page) {
 		return // bytes that cannot be read as text have no links
 	}
 	l.Dropped, l.Refused.Foreign, l.Refused.Long = res.LinksDropped, res.LinksForeign, res.LinksLong
-	l.Body, l.Text, l.PDF = body, res.Text, pdfMark(res)
+	l.Body, l.Title, l.Text, l.PDF = body, res.Title, res.Text, pdfMark(res)
 	l.leadOn(res.Format == parse.SitemapXML && len(res.Links) > 0 && res.Links[0].Kind == parse.SitemapFile)
 	if l.IsForbidden = l.O.Nofollow && res.NoFollow; l.IsForbidden {
 		return
@@ -295,6 +296,13 @@ func (l *Finder) AddMined(url []byte) {
 		return
 	}
 	l.Links = journal.AppendLink(l.Links, parse.Mined, url)
+}
+
+// AddHooked takes a reference that a program of the user has found in the page, as a last link.
+func (l *Finder) AddHooked(base, ref []byte) {
+	l.EarlyFrom = min(l.EarlyFrom, len(l.Links))
+	l.leadOn(l.Index)
+	l.Resolve(base, ref, parse.Hook, false)
 }
 
 // wayOf is how far a link of a kind is from a seed.

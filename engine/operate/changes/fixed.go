@@ -52,12 +52,13 @@ func fixed() map[string]string {
 		start: {
 			"dir", "config", "preset", "refresh", "refresh-from-store", "dry-run", "depth", "trust-dir",
 		},
-		"each site has its place by it":    {"ipv6-prefix"},
-		"each ready URL has a class by it": {"visit"},
-		"the order has it from the start":  {"budgets"},
-		"each site has its tries by it":    {"mine", "mine-most"},
-		"its sum is kept from the start":   {"stat"},
-		"'ctl add --seeds' adds URLs":      {"seeds"},
+		"each site has its place by it":     {"ipv6-prefix"},
+		"each ready URL has a class by it":  {"visit"},
+		"the order has it from the start":   {"budgets"},
+		"each site has its tries by it":     {"mine", "mine-most"},
+		"the program has it from its start": {"hook", "hook-full", "hook-parallel", "hook-timeout"},
+		"its sum is kept from the start":    {"stat"},
+		"'ctl add --seeds' adds URLs":       {"seeds"},
 	} {
 		for _, name := range settings {
 			reasons[name] = reason

@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/net/outage"
 	"orbweaver/engine/net/underway"
 	"orbweaver/engine/operate/upload"
+	"orbweaver/engine/page/hook"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/lifecycle"
@@ -75,6 +76,7 @@ type Numbers struct {
 	FilterErrors  func() map[string]int64 // by point
 	Bodies        func() bodyfile.Stats   // files of long bodies
 	Uploads       upload.Source           // closed WARC files that are sent
+	Hook          *hook.Hook
 }
 
 // Cluster is what a report says of the other agents.
@@ -119,6 +121,7 @@ func (c *Collector) Report() Report {
 		Stats:        c.Journal.Count.Sums.Load(),
 		Cluster:      c.Cluster.Report(&n),
 		Uploads:      c.Numbers.Uploads.Stats(),
+		Hook:         c.Numbers.Hook.Stats(),
 		Version:      c.Settings.Version, Distributions: &c.Journal.Count.Distributions,
 	}
 	r.BytesArrived, r.BytesUnderWay = c.Exchanges.Received()

@@ -25,6 +25,7 @@ import (
 	"orbweaver/engine/net/underway"
 	"orbweaver/engine/operate/upload"
 	"orbweaver/engine/page/filter"
+	"orbweaver/engine/page/hook"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/lifecycle"
@@ -168,7 +169,7 @@ func newCollectorRig(t *testing.T) *collectorRig {
 			ConnsReused: func() int64 { return 7 }, Cookies: func() cookie.Stats { return cookie.Stats{} },
 			FilterErrors: func() map[string]int64 { return nil },
 			Bodies:       func() bodyfile.Stats { return r.bodies },
-			Uploads:      &r.uploads,
+			Uploads:      &r.uploads, Hook: hook.New(hook.Options{}, nil, nil),
 		},
 	}
 	return r

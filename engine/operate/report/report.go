@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/engine/frontier/ending"
 	"orbweaver/engine/operate/upload"
+	"orbweaver/engine/page/hook"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/layout"
@@ -90,6 +91,7 @@ type Report struct {
 
 	Cluster *cluster.StatusReport `json:"cluster,omitempty"` // nil for a crawl with one agent
 	Uploads *upload.Stats         `json:"uploads,omitempty"` // nil if WARC files are not sent
+	Hook    *hook.Stats           `json:"hook,omitempty"`    // nil without --hook
 
 	ActiveFetches   int64   `json:"active_fetches" metric:"active_fetches" help:"Fetch workers in an exchange."`
 	Front           int64   `json:"front" metric:"front_ips" help:"IP addresses with something due within a second."`

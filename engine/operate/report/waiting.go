@@ -64,6 +64,8 @@ func (c *Collector) waitingMost() string {
 		return "the network: no server can be reached since " + down.UTC().Format(time.RFC3339)
 	case workers < fetchers && fetching >= int64(workers):
 		return fmt.Sprintf("the network: connections time out, so %d fetchers of %d go on", workers, fetchers)
+	case c.Numbers.Hook.Trouble() != "":
+		return c.Numbers.Hook.Trouble()
 	case c.Numbers.ParsersBehind():
 		return "the processor: parse workers are behind, with " + plural.Count(c.Numbers.PagesOut.Load(), "page")
 	case c.Bandwidth.State().IsThrottling:

@@ -45,7 +45,7 @@
 // Parse and Store know status (int), content_type (string, lower case, without parameters), size (int, stored bytes of
 // the body) and truncated (bool). Store also knows duplicate (bool, the payload is stored already), and via as Fetch.
 // Follow knows kind (string: anchor, area, link, image, script, frame, iframe, embed, object, media, refresh, css,
-// form, background, use, resource, feed, sitemap, sitemapfile, speculative, pdf, mined, or redirect) and nofollow
+// form, background, use, resource, feed, sitemap, sitemapfile, speculative, pdf, mined, hook, or redirect) and nofollow
 // (bool, rel=nofollow on the element). Of the page with the link it knows via (string, its URL), via_host, via_domain,
 // status, content_type, and same_host, same_domain (bool).
 //

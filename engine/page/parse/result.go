@@ -31,6 +31,7 @@ const (
 	Speculative             // a string in a script or in data that looks like a URL
 	PDF                     // a link in a PDF document
 	Mined                   // no page has it: see engine/frontier/mining
+	Hook                    // a program of the user has found it: see engine/page/hook
 	kindCount
 )
 
@@ -45,7 +46,7 @@ func (k Kind) String() string {
 	return [kindCount]string{
 		"anchor", "area", "link", "image", "script", "frame", "iframe", "embed", "object", "media",
 		"refresh", "css", "form", "background", "use", "resource", "feed", "sitemap", "sitemapfile", "redirect", "robots",
-		"speculative", "pdf", "mined",
+		"speculative", "pdf", "mined", "hook",
 	}[k]
 }
 
@@ -56,7 +57,7 @@ func (k Kind) Letter() byte {
 	if k >= kindCount {
 		return '-'
 	}
-	return "LLLEEEEEEERESEEELMMRPXLI"[k]
+	return "LLLEEEEEEERESEEELMMRPXLIL"[k]
 }
 
 // IsRequisite reports whether a page needs a link of the kind to be shown: a style sheet, an image, a script, a frame.
@@ -101,6 +102,8 @@ func (k Kind) Context() string {
 		return "=SPECULATIVE_MISC"
 	case Mined:
 		return "=INFERRED_MISC"
+	case Hook:
+		return "=HOOK_MISC"
 	default:
 		return "=EMBED_MISC"
 	}

@@ -14,6 +14,7 @@ type Counts struct {
 	Fetchers int `help:"Number of fetch workers: requests at the same time. Raise it if report.json is waiting for servers. Lower it if the network, the memory or the number of open files is short." default:"1024" least:"1" most:"131072" placeholder:"N" basic:""`
 
 	Parsers   int `kong:"-"`                         // parse workers; default: one for each processor
+	Hooked    int `kong:"-"`                         // further parse workers, for those that wait for --hook
 	Resolvers int `kong:"-" default:"256" least:"1"` // 256 ask for 5,000 names a second of servers that take 50 ms
 	SiteItems int `kong:"-" default:"64" least:"1"`  // items of one site in memory; more go to disk
 
@@ -66,8 +67,8 @@ func (o *Counts) Pages(bufferMax int) fetch.PoolOptions {
 
 // pagesMax is how many Pages can be out at once: the sum of all places that may hold one.
 func (o *Counts) pagesMax() int {
-	fetching := o.Fetchers   // one in the hands of each fetch worker
-	waiting := 4 * o.Parsers // fetched, not yet taken by a parse worker
-	parsing := o.Parsers     // one in the hands of each parse worker
+	fetching := o.Fetchers          // one in the hands of each fetch worker
+	waiting := 4 * o.Parsers        // fetched, not yet taken by a parse worker
+	parsing := o.Parsers + o.Hooked // one in the hands of each parse worker
 	return fetching + waiting + parsing
 }

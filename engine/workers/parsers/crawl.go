@@ -8,6 +8,7 @@ import (
 	"orbweaver/engine/frontier/links"
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/page/filter"
+	"orbweaver/engine/page/hook"
 	"orbweaver/engine/records/dedup"
 	"orbweaver/engine/records/neardup"
 	"orbweaver/engine/state/attempt"
@@ -41,7 +42,7 @@ type Crawl struct {
 	Agents   cluster.PayloadSharing
 	Near     neardup.Known
 	Traps    *traps.Detector
-	Miner    Miner
+	Sources  LinkSources
 
 	Rules    *atomic.Pointer[Rules]
 	Stats    []*filter.Stat
@@ -49,6 +50,12 @@ type Crawl struct {
 	HashSeed uint64         // seed of fingerprints
 	Faults   *FaultFiles
 	Metadata MetadataOptions
+}
+
+// LinkSources find further links of a page.
+type LinkSources struct {
+	Miner Miner
+	Hook  *hook.Hook
 }
 
 // Rules say which links are taken and which pages are stored. Those in force are read by all workers, so they never

@@ -18,6 +18,7 @@
 //	extractor.followRedirect      takes the target of a redirect, or has it asked again (redirects.go)
 //	nearFinder.compare            compares its text with those of earlier pages (--near-duplicates)
 //	recordBuilder.plan, encode    looks for an equal payload; encodes response or revisit, request and metadata record
+//	Worker.askHook    asks the program of the user (--hook) for more links
 //	Worker.store      waits for room in sieve and on disk, then takes the step: Worker.settle
 //	Worker.settle     journal.Store.Write -> Worker.count -> Worker.admitLinks -> attempt.InFlight.Remove
 //	Worker.noteNovelty            tells the trap detector whether the page contained new content

@@ -171,7 +171,7 @@ func appendInterim(dst, heads []byte) []byte {
 // appendOutlinks appends the links of the page: the URL, the letter of the hop, and its place in the page.
 func appendOutlinks(dst []byte, l *links.Finder) []byte {
 	err := journal.EachLink(l.Links, func(kind parse.Kind, url []byte) {
-		if kind == parse.Mined { // the page does not have it
+		if kind == parse.Mined || kind == parse.Hook { // the page does not have it, or it is found later
 			return
 		}
 		letter, context := kind.Letter(), kind.Context()

@@ -23,7 +23,7 @@ type Miner interface {
 // compared: noteNovelty takes that back if it says nothing new, and needs no file that is not known.
 func (w *Worker) mine(content *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 	w.isFind, w.isShown = false, false
-	miner := w.crawl.Miner
+	miner := w.crawl.Sources.Miner
 	isNew := plan.isPage && (!plan.isRevisit || w.crawl.Previous.HasCaptures()) && !w.near.isNear
 	if !miner.IsOn() || !isNew || a.WillRetry || !outcome.IsPageStatus(content.Status) {
 		return

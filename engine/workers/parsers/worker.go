@@ -85,6 +85,9 @@ func (w *Worker) handle(ctx context.Context, p *fetch.Page) error {
 		return err
 	}
 	w.mine(content, a, &plan)
+	if !w.askHook(ctx, p, content, a, &plan) {
+		return nil // it is still in flight, as above
+	}
 	return w.store(ctx, p, content, a, &plan)
 }
 
@@ -334,7 +337,7 @@ func (w *Worker) noteNovelty(p *fetch.Page, a *attempt.Attempt, plan *recordPlan
 		case isNew || w.isShown:
 			w.crawl.Journal.Count.MinedFound.Add(1)
 		default:
-			w.crawl.Miner.NoteFind(a.URL, -1)
+			w.crawl.Sources.Miner.NoteFind(a.URL, -1)
 		}
 	case a.Outcome == outcome.TooManyRedirects, w.links.refreshes(),
 		a.Outcome == outcome.Redirect && !a.WillRetry && (a.Redirects >= redirectsUsual || w.links.finder.LeadsHome(a.URL)):

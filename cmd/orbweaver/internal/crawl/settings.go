@@ -29,6 +29,7 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 	cfg.Archive.Version, cfg.Archive.Host = inv.Version, hostName()
 	bad.Add("", c.archive(&cfg.Archive))
 	bad.Add("", receivers.Check(&c.Uploads))
+	bad.Add("", receivers.CheckHook(&cfg.Hook))
 	if c.Uploads.Then == upload.Delete && cfg.Archive.Manifest == archive.ManifestNone {
 		bad.Add("--upload-then", errors.New("delete needs the manifest, which --warc-manifest none leaves out"))
 	}
@@ -47,6 +48,9 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 	seams := engine.Seams{
 		FS: engine.Disk(c.Config.Dir), Log: log, Usage: process.Usage, Boot: process.BootClock,
 		Settings: keptSettings{c.Config.Dir}, OwnSettings: []changes.Own{level, {Target: &c.listOptions, Read: ReadRules}},
+	}
+	if args := cfg.Hook.Command(); len(args) > 0 {
+		seams.Hook = &receivers.Hooks{Args: args, Log: log}
 	}
 	if most := cfg.Limits.MaxTime; most.IsPast() && (!c.resumes || c.Config.Refresh) {
 		bad.Add("--max-time", fmt.Errorf("%s has passed: give a later date, a running time, or 0 for no limit", most))

@@ -40,7 +40,7 @@ func (t Trust) Args() []string {
 // default, which reaches nothing.
 func reaching() map[string]string {
 	return map[string]string{
-		"on-warc-close": "", "upload": "", "upload-endpoint": "",
+		"hook": "", "on-warc-close": "", "upload": "", "upload-endpoint": "",
 		"proxy": "", "resolver": "system", "allow-net": "", "allow-port": "", "netrc": "", "load-cookies": "",
 		"listen": "", "listen-name": "", "token": "",
 		"agent-file": "", "agent-plain": "false", "gossip": "127.0.0.1:7946", "agent-listen": "", "join": "",

@@ -62,18 +62,22 @@ func (p *program) Send(ctx context.Context, f *upload.File) (receipts.Receipt, e
 	return receipts.Receipt{}, nil
 }
 
-// environment is that of the command: the variables of this process, without the socket of the service manager, which
-// is for this process alone.
+// environment is that of the command.
 func (p *program) environment(path string, f *upload.File) []string {
-	var env []string
+	return append(ownEnvironment(),
+		"WARC_FILE="+path, "WARC_NAME="+f.Name, "WARC_INDEX="+filepath.Join(filepath.Dir(path), f.Index),
+		"WARC_LENGTH="+strconv.FormatInt(f.Length, 10), "WARC_CRAWL_DIR="+p.dir)
+}
+
+// ownEnvironment are the variables of this process, without the socket of the service manager, which is for this
+// process alone.
+func ownEnvironment() (env []string) {
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "NOTIFY_SOCKET=") && !strings.HasPrefix(v, "WATCHDOG_") {
 			env = append(env, v)
 		}
 	}
-	return append(env,
-		"WARC_FILE="+path, "WARC_NAME="+f.Name, "WARC_INDEX="+filepath.Join(filepath.Dir(path), f.Index),
-		"WARC_LENGTH="+strconv.FormatInt(f.Length, 10), "WARC_CRAWL_DIR="+p.dir)
+	return env
 }
 
 // tail keeps the end of what is written to it.

@@ -1,0 +1,174 @@
+//go:build unix
+
+package receivers
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"orbweaver/engine/page/hook"
+)
+
+// hostile are programs that do wrong, in the language of the shell. $1 is a file for their process numbers.
+func hostile() map[string]string {
+	return map[string]string{
+		"loops":          `while :; do :; done`,
+		"exits":          `exit 3`,
+		"garbage":        `echo "this is not a frame at all"; cat >/dev/null`,
+		"endless":        `cat /dev/zero`,
+		"never reads":    `sleep 1000`,
+		"closes output":  `exec >&-; sleep 1000`,
+		"keeps the pipe": `sleep 1000 & echo $! >>"$1"; exit 0`,
+		"much to say":    `while :; do echo complaint >&2; done`,
+	}
+}
+
+// A program that does wrong costs the answer: each page is back in bounded time, and no process of it is left.
+func TestHook_survivesHostilePrograms(t *testing.T) {
+	for name, script := range hostile() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pids := filepath.Join(t.TempDir(), "pids")
+			o := hook.Options{Hooks: []string{"page=x"}, Parallel: 4, Timeout: 300 * time.Millisecond}
+			args := []string{"/bin/sh", "-c", `echo $$ >>"$1"; ` + script, "sh", pids}
+			h := hook.New(o, &Hooks{Args: args, Log: slog.New(slog.DiscardHandler)}, slog.New(slog.DiscardHandler))
+			body := make([]byte, 1<<20)
+			began := time.Now()
+			var asks sync.WaitGroup
+			for range 8 {
+				asks.Go(func() {
+					links, err := h.Ask(context.Background(), &hook.Page{URL: "http://a.test/"}, body)
+					if len(links) > 0 || err != nil {
+						t.Errorf("%q, %v", links, err)
+					}
+				})
+			}
+			asks.Wait()
+			if err := h.Close(); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took > 30*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			if stats := h.Stats(); stats.Pages["answered"] > 0 || stats.Error == "" {
+				t.Errorf("%+v", stats)
+			}
+			text, err := os.ReadFile(pids)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for pid := range strings.FieldsSeq(string(text)) {
+				waitGone(t, pid)
+			}
+		})
+	}
+}
+
+// waitGone waits until a process has ended. One that another process must wait for is a zombie, and has ended.
+func waitGone(t *testing.T, pid string) {
+	t.Helper()
+	for range 100 {
+		stat, err := os.ReadFile("/proc/" + pid + "/stat")
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Errorf("process %s is left", pid)
+}
+
+// The example of docs/hooks.md finds the addresses in comments, and counts pages.
+func TestHook_exampleOfTheDocs(t *testing.T) {
+	text, err := os.ReadFile("../../../../docs/hooks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```python\n")
+	program, _, ok := strings.Cut(rest, "```")
+	python := "/usr/bin/python3"
+	if _, err := os.Stat(python); !ok || err != nil {
+		t.Skip("there is no Python here: ", err)
+	}
+	file := filepath.Join(t.TempDir(), "example.py")
+	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	o := hook.Options{Hooks: []string{"page=x"}, Parallel: 4, Timeout: 10 * time.Second}
+	h := hook.New(o, &Hooks{Args: []string{python, file}, Log: log}, log)
+	for range 3 {
+		body := []byte("<p>text<!-- see http://b.test/hidden --><p>more")
+		links, err := h.Ask(context.Background(), &hook.Page{URL: "http://a.test/", Type: "text/html"}, body)
+		if err != nil || len(links) != 1 || links[0] != "http://b.test/hidden" {
+			t.Errorf("%q, %v", links, err)
+		}
+	}
+	began := time.Now()
+	if err := h.Close(); err != nil || time.Since(began) > 3*time.Second {
+		t.Errorf("%v: it did not end with its input", err)
+	}
+	if stats := h.Stats(); stats.Counts["pages_with_comments"] != 3 || stats.Starts != 1 {
+		t.Errorf("%+v", stats)
+	}
+}
+
+// A program that is not there, and one that may not be executed, are refused.
+func TestCheckHook_refusesWhatCannotRun(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for command, isRefused := range map[string]bool{file: true, "/no/such/program x": true, "/bin/sh -c x": false} {
+		err := CheckHook(&hook.Options{Hooks: []string{"page=" + command}})
+		if (err != nil) != isRefused {
+			t.Errorf("%q: %v", command, err)
+		}
+	}
+	for _, hooks := range [][]string{{"site=/bin/sh"}, {"page="}, {"/bin/sh"}, {"page=/bin/sh", "page=/bin/sh"}} {
+		if err := (&hook.Options{Hooks: hooks}).Validate(); err == nil {
+			t.Errorf("%q is not refused", hooks)
+		}
+	}
+}
+
+// BenchmarkHook measures pages of 32 KiB for a program that does nothing but answer, asked by 16 workers at a time.
+func BenchmarkHook(b *testing.B) {
+	const program = `import sys,struct,json
+i,o=sys.stdin.buffer,sys.stdout.buffer
+while True:
+  l=i.read(8)
+  if len(l)<8: break
+  h,n=struct.unpack(">II",l); p=json.loads(i.read(h)); i.read(n)
+  a=json.dumps({"v":1,"id":p["id"],"links":[]}).encode()
+  o.write(struct.pack(">II",len(a),0)+a); o.flush()`
+	log := slog.New(slog.DiscardHandler)
+	o := hook.Options{Hooks: []string{"page=x"}, Parallel: 16, Timeout: time.Minute}
+	h := hook.New(o, &Hooks{Args: []string{"python3", "-c", program}, Log: log}, log)
+	body := make([]byte, 32<<10)
+	ask := func() {
+		if _, err := h.Ask(context.Background(), &hook.Page{URL: "http://a.test/"}, body); err != nil {
+			b.Error(err)
+		}
+	}
+	ask() // starts it
+	b.ResetTimer()
+	b.SetParallelism(8)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			ask()
+		}
+	})
+	b.StopTimer()
+	if stats := h.Stats(); stats.Pages["answered"] != int64(b.N)+1 {
+		b.Errorf("%+v", stats)
+	}
+	if err := h.Close(); err != nil {
+		b.Error(err)
+	}
+}
