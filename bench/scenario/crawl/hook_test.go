@@ -137,8 +137,8 @@ func TestHook_linksOutliveKillsAndPowerCuts(t *testing.T) {
 			if asked := program.asked.Load(); found != pages || asked < pages || asked > pages+8 {
 				t.Errorf("%s: %d pages, %d questions, %v", name, found, asked, r.Outcomes)
 			}
-			if r.Hook.Counts["bodies"] == 0 || r.Hook.Pages["answered"] != r.Hook.Counts["bodies"] {
-				t.Errorf("%s: %+v", name, r.Hook)
+			if r.Stats["bodies"] != pages || r.Hook.Pages["answered"] == 0 {
+				t.Errorf("%s: %v, %+v", name, r.Stats, r.Hook)
 			}
 			sound := testbed.Fsck(t, disk)
 			testbed.WantSound(t, &sound)

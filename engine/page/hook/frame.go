@@ -34,18 +34,20 @@ type Page struct {
 	Truncated bool   `json:"truncated,omitempty"` // the body is not whole
 }
 
-// answer is the head of an answer. It has no body.
-type answer struct {
-	Version int              `json:"v"`
-	ID      uint64           `json:"id"`
-	Links   []string         `json:"links"`
-	Counts  map[string]int64 `json:"counts"`
+// Answer is the head of an answer. It has no body.
+type Answer struct {
+	Version int                `json:"v"`
+	ID      uint64             `json:"id"`
+	Links   []string           `json:"links"`  // references, absolute or relative to the page
+	Counts  map[string]float64 `json:"counts"` // what is added to counters.Sums, by name
 }
 
 // Bounds of one answer.
 const (
 	answerMost = 4 << 20 // bytes
 	linksMost  = 10_000
+	countsMost = 64
+	nameMost   = 64 // bytes of the name of a count
 )
 
 // appendHead appends a frame without its body.
@@ -60,7 +62,7 @@ func appendHead(dst []byte, p *Page, body int) ([]byte, error) {
 }
 
 // readAnswer reads one frame. io.EOF says that there is none.
-func readAnswer(r *bufio.Reader) (a answer, err error) {
+func readAnswer(r *bufio.Reader) (a Answer, err error) {
 	var lengths [8]byte
 	if _, err = io.ReadFull(r, lengths[:]); err != nil {
 		return a, err
@@ -80,6 +82,23 @@ func readAnswer(r *bufio.Reader) (a answer, err error) {
 		return a, fmt.Errorf("an answer has version %d, not %d", a.Version, version)
 	case len(a.Links) > linksMost:
 		return a, fmt.Errorf("an answer has %d links, more than %d", len(a.Links), linksMost)
+	case len(a.Counts) > countsMost:
+		return a, fmt.Errorf("an answer has %d counts, more than %d", len(a.Counts), countsMost)
+	}
+	for name := range a.Counts {
+		if !isName(name) {
+			return a, fmt.Errorf("an answer has a count with the name %.100q: write letters, digits, _ and -", name)
+		}
 	}
 	return a, nil
+}
+
+// isName reports whether a count may have the name, which becomes a label of a metric.
+func isName(name string) bool {
+	for i := range len(name) {
+		if c := name[i] | 0x20; (c < 'a' || c > 'z') && (c < '0' || c > '9') && name[i] != '_' && name[i] != '-' {
+			return false
+		}
+	}
+	return name != "" && len(name) <= nameMost
 }

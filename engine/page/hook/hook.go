@@ -55,7 +55,6 @@ type Stats struct {
 	Links  int64            `json:"links" metric:"hook_links_total" help:"Links in its answers."`
 	Starts int64            `json:"starts" metric:"hook_starts_total" help:"Starts of the program."`
 	Waited float64          `json:"waited_seconds" metric:"hook_waited_seconds_total" help:"Time that parse workers have waited for it, in all."`
-	Counts map[string]int64 `json:"counts" metric:"hook_counts_total" label:"name" help:"Counts in its answers, by their names."`
 	Error  string           `json:"error,omitempty"` // why it failed last; "" since its next answer
 }
 
@@ -69,25 +68,21 @@ const (
 	aborted  = "aborted" // the crawl was; such a page is not counted
 )
 
-const (
-	countsMost = 64 // names of counts
-	nameMost   = 64 // bytes of a name
-	waitMost   = time.Minute
-)
+const waitMost = time.Minute
 
 // New returns a Hook that starts the program of the options with the first page.
 func New(o Options, starter Starter, log *slog.Logger) *Hook {
 	h := &Hook{o: o, starter: starter, log: log, room: make(chan struct{}, o.Parallel)}
-	h.mu.stats = Stats{Pages: map[string]int64{}, Counts: map[string]int64{}}
+	h.mu.stats = Stats{Pages: map[string]int64{}}
 	return h
 }
 
 // IsOn reports whether there is a program to ask.
 func (h *Hook) IsOn() bool { return len(h.o.Hooks) > 0 }
 
-// Ask asks about a page, and returns the references of the answer; none if there is no answer. The body is borrowed.
-// An error is that of ctx: the page was not asked about to the end.
-func (h *Hook) Ask(ctx context.Context, p *Page, body []byte) (links []string, err error) {
+// Ask asks about a page; the answer is empty if there is none. The body is borrowed. An error is that of ctx: the page
+// was not asked about to the end.
+func (h *Hook) Ask(ctx context.Context, p *Page, body []byte) (answer Answer, err error) {
 	began := time.Now()
 	defer func() {
 		h.mu.Lock()
@@ -99,14 +94,14 @@ func (h *Hook) Ask(ctx context.Context, p *Page, body []byte) (links []string, e
 	default:
 		if h.o.Full == Skip {
 			h.count(full)
-			return nil, nil
+			return Answer{}, nil
 		}
 		h.waiting.Add(1)
 		defer h.waiting.Add(-1)
 		select {
 		case h.room <- struct{}{}:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return Answer{}, ctx.Err()
 		}
 	}
 	defer func() { <-h.room }()
@@ -116,34 +111,34 @@ func (h *Hook) Ask(ctx context.Context, p *Page, body []byte) (links []string, e
 		program, err := h.current(ctx)
 		if program == nil {
 			h.count(result)
-			return nil, err
+			return Answer{}, err
 		}
 		p.ID = h.ids.Add(1)
-		var a *answer
+		var a *Answer
 		if a, result, err = h.askProgram(ctx, program, p, body); err != nil {
-			return nil, err
+			return Answer{}, err
 		}
 		if a != nil {
 			h.take(a)
-			return a.Links, nil
+			return *a, nil
 		}
 		if result == timeout {
 			break
 		}
 	}
 	h.count(result)
-	return nil, nil
+	return Answer{}, nil
 }
 
 // askProgram asks one started program. Without an answer the result says why.
-func (h *Hook) askProgram(ctx context.Context, s *started, p *Page, body []byte) (_ *answer, result string, _ error) {
-	q := &question{page: p, body: body, written: make(chan struct{}), answer: make(chan *answer, 1)}
+func (h *Hook) askProgram(ctx context.Context, s *started, p *Page, body []byte) (_ *Answer, result string, _ error) {
+	q := &question{page: p, body: body, written: make(chan struct{}), answer: make(chan *Answer, 1)}
 	asked := time.Now()
 	timer := time.NewTimer(h.o.Timeout)
 	defer timer.Stop()
 	questions, written := s.questions, (chan struct{})(nil)
 	for {
-		var answers chan *answer
+		var answers chan *Answer
 		if written == nil && questions == nil { // the body is not used any more
 			answers = q.answer
 		}
@@ -258,28 +253,12 @@ func (h *Hook) count(result string) {
 }
 
 // take counts a page with an answer.
-func (h *Hook) take(a *answer) {
+func (h *Hook) take(a *Answer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mu.failures, h.mu.stats.Error = 0, ""
 	h.mu.stats.Pages[answered]++
 	h.mu.stats.Links += int64(len(a.Links))
-	counts := h.mu.stats.Counts
-	for name, n := range a.Counts {
-		if _, isKnown := counts[name]; isKnown || len(counts) < countsMost && isName(name) {
-			counts[name] += n
-		}
-	}
-}
-
-// isName reports whether a count may have the name, which becomes a label of a metric.
-func isName(name string) bool {
-	for i := range len(name) {
-		if c := name[i] | 0x20; (c < 'a' || c > 'z') && (c < '0' || c > '9') && name[i] != '_' && name[i] != '-' {
-			return false
-		}
-	}
-	return name != "" && len(name) <= nameMost
 }
 
 // Stats returns the numbers as they are now; nil if no program is asked.
@@ -290,7 +269,7 @@ func (h *Hook) Stats() *Stats {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	stats := h.mu.stats
-	stats.Pages, stats.Counts = maps.Clone(stats.Pages), maps.Clone(stats.Counts)
+	stats.Pages = maps.Clone(stats.Pages)
 	return &stats
 }
 

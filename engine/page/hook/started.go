@@ -31,7 +31,7 @@ type question struct {
 	page    *Page
 	body    []byte        // borrowed until written is closed, or the goroutines have ended
 	written chan struct{} // closed when it is written
-	answer  chan *answer  // has room for one
+	answer  chan *Answer  // has room for one
 }
 
 func newStarted(program Program, onFail func(*started, string, error)) *started {

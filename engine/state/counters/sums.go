@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Sums are numbers that the user has added up, by name: --stat. They are in the checkpoint, and what came after it is
-// in the journal. Safe for concurrent use. The zero value is ready.
+// Sums are numbers that the user has added up, by name: --stat and --hook. They are in the checkpoint, and what came
+// after it is in the journal. Safe for concurrent use. The zero value is ready.
 type Sums struct {
 	mu struct {
 		sync.Mutex
@@ -17,14 +17,19 @@ type Sums struct {
 	}
 }
 
-// Add adds to a number. 0 makes it known.
+// sumsMost is the largest number of names: programs of the user name them, too (--hook).
+const sumsMost = 256
+
+// Add adds to a number. 0 makes it known. A name that is not known is left out if there are sumsMost.
 func (s *Sums) Add(name string, n float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.of == nil {
 		s.mu.of = make(map[string]float64)
 	}
-	s.mu.of[name] += n
+	if _, isKnown := s.mu.of[name]; isKnown || len(s.mu.of) < sumsMost {
+		s.mu.of[name] += n
+	}
 }
 
 // Load returns a copy of all; nil for none.

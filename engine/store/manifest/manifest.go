@@ -79,7 +79,7 @@ type Manifest struct {
 	Cold     cold.Checkpoint       `json:"cold"`
 	Archive  *warc.Checkpoint      `json:"archive"`
 	Counters counters.Totals       `json:"counters"`
-	Sums     map[string]float64    `json:"sums,omitempty"`    // counters.Sums; nil without --stat
+	Sums     map[string]float64    `json:"sums,omitempty"`    // counters.Sums; nil without --stat and --hook
 	Peers    *cluster.Checkpoint   `json:"peers,omitempty"`   // nil for a crawl alone
 	Novelty  []byte                `json:"novelty,omitempty"` // the state of engine/traps/novelty: which URLs are delayed
 	Order    []byte                `json:"order,omitempty"`   // the state of engine/frontier/order: weights of domains

@@ -10,9 +10,10 @@ import (
 	"orbweaver/warc/header"
 )
 
-// askHook asks the program of --hook about a page that will be stored, and adds its links to those of the page. It
-// reports false if the crawl was aborted meanwhile.
+// askHook asks the program of --hook about a page that will be stored, adds its links to those of the page, and keeps
+// its counts for the journal entry. It reports false if the crawl was aborted meanwhile.
 func (w *Worker) askHook(ctx context.Context, p, content *fetch.Page, a *attempt.Attempt, plan *recordPlan) bool {
+	w.hooked = nil
 	if !w.crawl.Sources.Hook.IsOn() || !plan.isPage || !plan.isStored || content.PayloadLen == 0 {
 		return true
 	}
@@ -29,11 +30,12 @@ func (w *Worker) askHook(ctx context.Context, p, content *fetch.Page, a *attempt
 	if content.Complete {
 		question.Digest = string(header.AppendDigest(nil, &content.Digest))
 	}
-	found, err := w.crawl.Sources.Hook.Ask(ctx, &question, body)
+	answer, err := w.crawl.Sources.Hook.Ask(ctx, &question, body)
+	w.hooked = answer.Counts
 	if err != nil || finder.IsForbidden || finder.Forbids(p) || finder.Forbids(content) {
 		return err == nil
 	}
-	for _, ref := range found {
+	for _, ref := range answer.Links {
 		finder.AddHooked(a.URL, []byte(ref))
 	}
 	return true

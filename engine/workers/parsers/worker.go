@@ -32,9 +32,10 @@ type Worker struct {
 	records   recordBuilder
 	pending   *journal.Pending
 	words     novelty.Words
-	sums      []byte // of the last journal entry
-	isFind    bool   // the last Page is a find of mining
-	isShown   bool   // such a page, with a file that was not known
+	sums      []byte             // of the last journal entry
+	hooked    map[string]float64 // counts of the answer of --hook
+	isFind    bool               // the last Page is a find of mining
+	isShown   bool               // such a page, with a file that was not known
 }
 
 // NewWorker returns a worker. admission and encoder must not be shared with other workers.
@@ -207,6 +208,9 @@ func (w *Worker) fillPending(p *fetch.Page, a *attempt.Attempt, plan *recordPlan
 func (w *Worker) sum(p, content *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 	if e := &w.pending.Entry; e.Kind == journal.KindPage {
 		w.sums = w.records.appendSums(w.sums[:0], p, content, a, plan)
+		for name, n := range w.hooked {
+			w.sums = counters.AppendSum(w.sums, name, n)
+		}
 		e.Sums = w.sums
 	}
 }

@@ -43,9 +43,9 @@ func TestHook_survivesHostilePrograms(t *testing.T) {
 			var asks sync.WaitGroup
 			for range 8 {
 				asks.Go(func() {
-					links, err := h.Ask(context.Background(), &hook.Page{URL: "http://a.test/"}, body)
-					if len(links) > 0 || err != nil {
-						t.Errorf("%q, %v", links, err)
+					answer, err := h.Ask(context.Background(), &hook.Page{URL: "http://a.test/"}, body)
+					if len(answer.Links) > 0 || err != nil {
+						t.Errorf("%+v, %v", answer, err)
 					}
 				})
 			}
@@ -104,16 +104,17 @@ func TestHook_exampleOfTheDocs(t *testing.T) {
 	h := hook.New(o, &Hooks{Args: []string{python, file}, Log: log}, log)
 	for range 3 {
 		body := []byte("<p>text<!-- see http://b.test/hidden --><p>more")
-		links, err := h.Ask(context.Background(), &hook.Page{URL: "http://a.test/", Type: "text/html"}, body)
-		if err != nil || len(links) != 1 || links[0] != "http://b.test/hidden" {
-			t.Errorf("%q, %v", links, err)
+		answer, err := h.Ask(context.Background(), &hook.Page{URL: "http://a.test/", Type: "text/html"}, body)
+		if err != nil || len(answer.Links) != 1 || answer.Links[0] != "http://b.test/hidden" ||
+			answer.Counts["pages_with_comments"] != 1 {
+			t.Errorf("%+v, %v", answer, err)
 		}
 	}
 	began := time.Now()
 	if err := h.Close(); err != nil || time.Since(began) > 3*time.Second {
 		t.Errorf("%v: it did not end with its input", err)
 	}
-	if stats := h.Stats(); stats.Counts["pages_with_comments"] != 3 || stats.Starts != 1 {
+	if stats := h.Stats(); stats.Pages["answered"] != 3 || stats.Starts != 1 {
 		t.Errorf("%+v", stats)
 	}
 }
