@@ -96,6 +96,9 @@ func TestVisit_ranksOfACrawlGuideTheNext(t *testing.T) {
 // The deeper a visit of a host, the less is the order that of true breadth-first. Visits of depth 0 are nearer to it
 // than the default, with which all URLs are with their sites at once. Bottom-up is the farthest.
 func TestVisit_deeperVisitsAreLessBreadthFirst(t *testing.T) {
+	if testbed.Reduced {
+		t.Skip("20 s of six crawls: package order tests the orders")
+	}
 	var tau []float64
 	for _, visit := range []string{"ranked", "breadth-first", "per-host:0", "per-host:1", "per-host:8", "bottom-up"} {
 		_, disk := crawlSkewed(t, visit, nil)
