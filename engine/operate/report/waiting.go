@@ -53,6 +53,7 @@ func (c *Collector) waitingMost() string {
 	}
 	fetching, fetchers := c.Exchanges.Busy(), c.Numbers.Fetchers()
 	down, workers := c.Outages.Network.State()
+	hooked := c.Numbers.Hook.Trouble()
 	switch next, ok := c.Workbench.DueTimes().Next(); {
 	case c.Run.IsStopping() && c.Cluster.IsLeaving():
 		return "the other agents: they are given all that this one has"
@@ -64,8 +65,8 @@ func (c *Collector) waitingMost() string {
 		return "the network: no server can be reached since " + down.UTC().Format(time.RFC3339)
 	case workers < fetchers && fetching >= int64(workers):
 		return fmt.Sprintf("the network: connections time out, so %d fetchers of %d go on", workers, fetchers)
-	case c.Numbers.Hook.Trouble() != "":
-		return c.Numbers.Hook.Trouble()
+	case hooked != "":
+		return hooked
 	case c.Numbers.ParsersBehind():
 		return "the processor: parse workers are behind, with " + plural.Count(c.Numbers.PagesOut.Load(), "page")
 	case c.Bandwidth.State().IsThrottling:

@@ -37,6 +37,7 @@ type Hook struct {
 	room    chan struct{} // one for each page that the program has
 	waiting atomic.Int64  // pages that wait for room
 	ids     atomic.Uint64
+	loops   sync.WaitGroup // of the programs that were started
 
 	mu struct {
 		sync.Mutex
@@ -216,7 +217,7 @@ func (h *Hook) startLocked() (*started, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.mu.program = newStarted(program, h.fail)
+	h.mu.program = newStarted(program, h.fail, &h.loops)
 	return h.mu.program, nil
 }
 
@@ -297,16 +298,15 @@ func (h *Hook) Close() error {
 	s := h.mu.program
 	h.mu.isClosed, h.mu.program = true, nil
 	h.mu.Unlock()
-	if s == nil {
-		return nil
+	if s != nil {
+		close(s.questions)
+		select {
+		case <-s.readEnd:
+		case <-time.After(endWait):
+		}
+		close(s.ended)
+		s.program.Kill()
 	}
-	close(s.questions)
-	select {
-	case <-s.readEnd:
-	case <-time.After(endWait):
-	}
-	close(s.ended)
-	s.program.Kill()
-	s.join()
+	h.loops.Wait()
 	return nil
 }

@@ -34,14 +34,14 @@ type question struct {
 	answer  chan *Answer  // has room for one
 }
 
-func newStarted(program Program, onFail func(*started, string, error)) *started {
+func newStarted(program Program, onFail func(*started, string, error), loops *sync.WaitGroup) *started {
 	s := &started{
 		program: program, onFail: onFail, questions: make(chan *question), ended: make(chan struct{}),
 		writeEnd: make(chan struct{}), readEnd: make(chan struct{}),
 	}
 	s.mu.open = map[uint64]*question{}
-	go s.write()
-	go s.read()
+	loops.Go(s.write)
+	loops.Go(s.read)
 	return s
 }
 
