@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/engine/operate/explain"
+	"orbweaver/engine/operate/dryrun"
 	"orbweaver/internal/cli/command"
 )
 
 // explanations reads what --dry-run --json prints.
-func explanations(t *testing.T, r result) (list []explain.Explanation) {
+func explanations(t *testing.T, r result) (list []dryrun.Explanation) {
 	t.Helper()
 	for line := range strings.Lines(r.out) {
-		var e explain.Explanation
+		var e dryrun.Explanation
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
@@ -60,7 +60,7 @@ func TestDryRunTellsWhatWouldBecomeOfURLs(t *testing.T) {
 				says = c.Name + " " + c.Says
 			}
 		}
-		if says != want[i] || e.URL != urls[i] || (e.Verdict == explain.Admitted) != (i == 0) || e.Depth != 1 {
+		if says != want[i] || e.URL != urls[i] || (e.Verdict == dryrun.Admitted) != (i == 0) || e.Depth != 1 {
 			t.Errorf("%s: %+v", urls[i], e)
 		}
 		if !strings.Contains(text.out, string(e.Verdict)+" "+e.URL) ||
@@ -71,15 +71,15 @@ func TestDryRunTellsWhatWouldBecomeOfURLs(t *testing.T) {
 	if _, err := os.Stat(crawl); !os.IsNotExist(err) {
 		t.Errorf("the crawl directory was touched: %v", err)
 	}
-	for url, verdict := range map[string]explain.Answer{
-		"http://10.1.2.3/": explain.Refused, "http://127.0.0.1:99/": explain.Admitted,
-		"http://127.0.0.1:1/": explain.Refused, "http://[::1]/": explain.Refused,
+	for url, verdict := range map[string]dryrun.Answer{
+		"http://10.1.2.3/": dryrun.Refused, "http://127.0.0.1:99/": dryrun.Admitted,
+		"http://127.0.0.1:1/": dryrun.Refused, "http://[::1]/": dryrun.Refused,
 	} {
 		e := explanations(
 			t,
 			call("crawl", "--dir", crawl, "--dry-run", "--json", "--allow-net", "127.0.0.0/8", url).want(t, command.ExitDone),
 		)[0]
-		if e.Verdict != verdict || verdict == explain.Refused && e.By != "address" {
+		if e.Verdict != verdict || verdict == dryrun.Refused && e.By != "address" {
 			t.Errorf("%+v", e)
 		}
 	}

@@ -3,8 +3,8 @@
 //
 //	control                   HTTP for the operator; control/dashboard has the pages for a browser
 //	operator, changes, inbox  questions and orders; settings that may change; URLs put into a directory
-//	hosts, evidence, doctor   why a host waits; what became of a URL; what limits the crawl
-//	explain                   what would become of a URL
+//	hosts, explain, doctor    why a host waits; what became of a URL; what limits the crawl
+//	dryrun                    what would become of a URL
 //	report, reportpage        report.json and progress.tsv; the page of reports
 //	history, logreport        numbers over time; reports from crawl.log
 //	feed, upload              what is new in the archive; closed files on their way to a receiver

@@ -10,7 +10,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/operate/doctor"
-	"orbweaver/engine/operate/evidence"
+	"orbweaver/engine/operate/explain"
 	"orbweaver/engine/operate/operator"
 	"orbweaver/internal/simweb"
 )
@@ -28,9 +28,9 @@ func (a *agent) question(name string, values map[string][]string) any {
 	return answer
 }
 
-func (a *agent) explain(url string) *evidence.Evidence {
+func (a *agent) explain(url string) *explain.Evidence {
 	a.testCluster.t.Helper()
-	return a.question("explain", map[string][]string{"url": {url}}).(*evidence.Evidence)
+	return a.question("explain", map[string][]string{"url": {url}}).(*explain.Evidence)
 }
 
 // An agent that is asked about a URL of another agent asks that agent. If it does not answer, the verdict says so.
@@ -61,7 +61,7 @@ func TestExplain_asksTheOwner(t *testing.T) {
 		b.hub.mu.Unlock()
 		began := time.Now()
 		e := running["agent-0"].explain(theirs)
-		if e.Result != evidence.Elsewhere || !strings.Contains(e.Verdict, "did not answer") || len(e.Notes) == 0 ||
+		if e.Result != explain.Elsewhere || !strings.Contains(e.Verdict, "did not answer") || len(e.Notes) == 0 ||
 			time.Since(began) > 6*time.Second {
 			t.Errorf("after %v: %+v", time.Since(began), e)
 		}

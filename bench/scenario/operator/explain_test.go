@@ -10,7 +10,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/durable/inspect"
 	policy "orbweaver/engine/net/politeness"
-	"orbweaver/engine/operate/evidence"
+	"orbweaver/engine/operate/explain"
 	"orbweaver/engine/operate/hosts"
 	"orbweaver/engine/state/settings"
 	"orbweaver/internal/simweb"
@@ -40,15 +40,15 @@ func TestExplain_ofAStoppedCrawlReadsOnlyTheSiteOfTheURL(t *testing.T) {
 		all := open(t, disk, urls...)
 		shared, queued := 0, 0
 		for _, url := range urls {
-			want, err := all.Collect(t.Context(), url, evidence.Limits{})
+			want, err := all.Collect(t.Context(), url, explain.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := open(t, disk, url).Collect(t.Context(), url, evidence.Limits{})
+			got, err := open(t, disk, url).Collect(t.Context(), url, explain.Limits{})
 			if err != nil || !reflect.DeepEqual(got, want) { //nolint:govet // the errors of both are nil
 				t.Fatalf("%s: %+v, %v\nof all sites: %+v", url, got, err, want)
 			}
-			if got.Result == evidence.Queued {
+			if got.Result == explain.Queued {
 				queued++
 			}
 			for _, w := range waitsOf(got) {
@@ -60,15 +60,15 @@ func TestExplain_ofAStoppedCrawlReadsOnlyTheSiteOfTheURL(t *testing.T) {
 		if queued < 5 || shared == 0 {
 			t.Errorf("of %d URLs %d are queued, and %d wait for an address that sites share", len(urls), queued, shared)
 		}
-		if _, err := open(t, disk, urls[0]).Collect(t.Context(), urls[2], evidence.Limits{}); err == nil {
+		if _, err := open(t, disk, urls[0]).Collect(t.Context(), urls[2], explain.Limits{}); err == nil {
 			t.Error("a crawl that was opened for another site answers")
 		}
 	})
 }
 
-func open(t *testing.T, disk vfs.FS, urls ...string) *evidence.Stopped {
+func open(t *testing.T, disk vfs.FS, urls ...string) *explain.Stopped {
 	t.Helper()
-	s, err := evidence.OpenStopped(t.Context(), disk, "crawl", urls, evidence.Settings{
+	s, err := explain.OpenStopped(t.Context(), disk, "crawl", urls, explain.Settings{
 		Politeness: policy.Default(), HostRules: new(settings.HostRules),
 	})
 	if err != nil {
@@ -78,7 +78,7 @@ func open(t *testing.T, disk vfs.FS, urls ...string) *evidence.Stopped {
 	return s
 }
 
-func waitsOf(e *evidence.Evidence) (reasons []string) {
+func waitsOf(e *explain.Evidence) (reasons []string) {
 	if e.Host == nil {
 		return nil
 	}

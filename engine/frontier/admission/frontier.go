@@ -260,35 +260,6 @@ func (f *Frontier) Outward(from, links []byte) {
 	}
 }
 
-// check appends a URL to d.urls if it belongs to the crawl, and counts it.
-func (f *Frontier) check(d *Scratch, url []byte, it *queued.URL) Refusal {
-	d.found++
-	why := d.rules.refuses(url, it)
-	switch {
-	case why != Belongs:
-	case f.HostRules.Excludes(url):
-		why = ExcludedByRule
-	case !d.belongs(url, it):
-		why = OutOfScope
-	}
-	if why != Belongs {
-		d.refused[why]++
-		return why
-	}
-	fp := urlx.Fingerprint(f.HashSeed, url)
-	owner := 0
-	if d.isShared {
-		owner = d.ownerOf(url)
-		d.owners = append(d.owners, owner)
-		fp = d.view.Salted(fp, url, owner)
-	}
-	if owner == d.view.Self {
-		fp.Hi, fp.Lo = fp.Hi^d.Salt.Hi, fp.Lo^d.Salt.Lo
-	}
-	d.urls, d.fingerprints = append(d.urls, url), append(d.fingerprints, fp)
-	return Belongs
-}
-
 // ownerOf is the agent that owns the host of a URL, as an index in the view.
 func (d *Scratch) ownerOf(url []byte) int {
 	if host := urlx.Host(url); d.host == nil || !bytes.Equal(host, d.host) {

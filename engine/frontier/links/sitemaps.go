@@ -17,10 +17,10 @@ import (
 	"orbweaver/internal/urlx"
 )
 
-// Sitemaps, if they are asked for (Config.Sitemaps), are pages like any other: what a robots.txt names goes through the
-// door as it is found, waits for its turn, is archived, and its links go through the door again. The limits of the
-// protocol hold for each file, and those of a page (the size of a body) as well: of what was cut off, nothing is known.
-// What a robots.txt or an index calls a sitemap is read by its bytes alone, whatever its type and its name are.
+// Sitemaps, if they are asked for (Config.Sitemaps), are pages like any other: what a robots.txt names passes
+// admission, waits its turn, is archived, and its links pass admission, too. The limits of the protocol hold for
+// each file, and those of a page (the size of a body) as well: of what was cut off, nothing is known. What a
+// robots.txt or an index calls a sitemap is read by its bytes alone, whatever its type and its name are.
 //
 // A sitemap counts as no link on the way, so that what it names is one link from the page that made us ask for the
 // robots.txt. An index may list sitemaps but no index: see queued.URL.ListedByIndex. A sitemap may list pages of any

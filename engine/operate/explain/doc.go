@@ -1,14 +1,19 @@
-// Package explain says what would become of a URL, and which rule decides, before or beside a crawl. It is what
-// `crawl --dry-run` prints.
+// Package explain collects what a crawl knows about one URL, and says in one sentence what became of it.
 //
-// An Explainer compiles the filters as the engine does, and reads the seeds and the host rules of the crawl directory.
-// It sends no packet, resolves no name and writes no file. What only the crawl can know is answered with Undecided:
-// whether the URL is known, robots.txt, the address of a name, novelty, and filters that look at the response.
+// A Source has the parts of a crawl: those of a running crawl (operator.Operator), or those of a stopped one, which
+// OpenStopped opens at its last checkpoint without changing the directory.
 //
-//	New: admission.LoadScope, settings.ReadHostRules, filter.Compile
-//	Explainer.Explain   -> syntax, scheme, strip, follow, depth, length, lists, host rules, scope, repeats
-//	                    -> fetch filter, address, then what is undecided
+//	command explain -> control -> Operator -> Source.Collect    the crawl runs
+//	                -> OpenStopped -> Source.Collect            it does not
+//	Source.Collect: exchange under way, sieve, queue and robots.txt (package hosts), log, index, skipped URLs; conclude
 //
-// The order is that of admission.Frontier, then that of engine/workers/fetchers. A test compares the answers with those
-// of a Frontier. An Explainer is not safe for concurrent use.
+// The rules that admit or refuse a URL are engine/operate/dryrun's.
+//
+// # Costs
+//
+// The sieve is asked with one read for each run, an index of the archive with a binary search. crawl.log is read from
+// its end, 16 MiB at most, or as much as the caller allows. Older lines are looked for at the times of the captures.
+// The queue of the host is read up to 10^6 URLs, in slices; the list of skipped URLs up to 10^5. The answer says where
+// it stopped. A stopped crawl is opened first: the file of its workbench is read twice, and only the sites of the URLs
+// are loaded. The owner of a host that another agent has gets 5 s to answer.
 package explain

@@ -8,8 +8,8 @@
 //	dry run of rules -> control -> Operator.AnswerQuestion -> hosts.Lister
 //	ctl seeds        -> control -> Operator.AnswerQuestion -> logreport.ListSeeds, hosts.Lister
 //	doctor           -> control -> Operator.AnswerQuestion -> doctor.Diagnose
-//	explain          -> control -> Operator.AnswerQuestion -> evidence.Source -> cluster.URLQuestions: the owner is asked
-//	explain of another agent    -> cluster.URLQuestions    -> Operator.answerAgent -> evidence.Source
+//	explain          -> control -> Operator.AnswerQuestion -> explain.Source -> cluster.URLQuestions: the owner is asked
+//	explain of another agent    -> cluster.URLQuestions    -> Operator.answerAgent -> explain.Source
 //	ctl active       -> control -> Operator.AnswerQuestion -> underway.Table
 //	ctl add  -> control -> Operator.AddURLs -> admission.Injector -> a checkpoint
 //	ctl rule -> control -> Operator.HostRule -> settings.HostRules.Add, schedule.Distributor.Purge

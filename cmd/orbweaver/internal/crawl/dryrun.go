@@ -12,7 +12,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/durable/rebuild"
 	"orbweaver/engine/frontier/admission"
-	"orbweaver/engine/operate/explain"
+	"orbweaver/engine/operate/dryrun"
 	"orbweaver/engine/operate/inbox"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/store/otherarchives"
@@ -22,8 +22,8 @@ import (
 
 // dryFacts is what a dry run says besides what a crawl knows.
 type dryFacts struct {
-	lists explain.Sources // what the lists of filters were made of
-	lacks []error         // what a crawl needs, and a dry run does not
+	lists dryrun.Sources // what the lists of filters were made of
+	lacks []error        // what a crawl needs, and a dry run does not
 }
 
 // checkExplained reads what explain needs: filters and lists, and no more. The crawl may be one of another machine.
@@ -86,7 +86,7 @@ func (c *Command) dryRun(inv *command.Invocation) error {
 	}
 	c.printPreset(inv.Stderr, inv)
 	cfg := c.cfg.WithDefaults()
-	x, err := explain.New(explain.Options{
+	x, err := dryrun.New(dryrun.Options{
 		FS: vfs.Disk(), Dir: cfg.Dir, Seeds: cfg.Seeds, Filters: cfg.Filters, Sources: c.dry.lists, HasVia: cfg.Archive.Via,
 		Admission: cfg.Admission, Traps: cfg.Traps, Allowed: c.seams.Allowed,
 	})

@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"orbweaver/engine"
-	"orbweaver/engine/operate/evidence"
+	"orbweaver/engine/operate/dryrun"
 	"orbweaver/engine/operate/explain"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/settings"
@@ -78,21 +78,21 @@ func (x *ExplainCommand) Run(inv *command.Invocation) error {
 
 // Explained is what is known about a URL: what the filters say, and what the crawl knows.
 type Explained struct {
-	explain.Explanation
+	dryrun.Explanation
 
-	Crawl *evidence.Evidence `json:"crawl,omitempty"`
+	Crawl *explain.Evidence `json:"crawl,omitempty"`
 }
 
 // A witness says what a crawl knows. Both functions are set.
 type witness struct {
-	ask   func(ctx context.Context, url string) (*evidence.Evidence, error)
+	ask   func(ctx context.Context, url string) (*explain.Evidence, error)
 	close func()
 }
 
 // findWitness finds the crawl of the directory: it runs, it is stopped, or there is none.
 func findWitness(ctx context.Context, c *Command, cfg engine.Config) (witness, error) {
 	none := witness{
-		func(context.Context, string) (*evidence.Evidence, error) { return nil, nil }, func() {}, //nolint:nilnil // no crawl
+		func(context.Context, string) (*explain.Evidence, error) { return nil, nil }, func() {}, //nolint:nilnil // no crawl
 	}
 	disk := vfs.Disk()
 	if _, err := disk.Size(cfg.Dir + "/" + layout.ManifestFile); errors.Is(err, fs.ErrNotExist) {
@@ -103,8 +103,8 @@ func findWitness(ctx context.Context, c *Command, cfg engine.Config) (witness, e
 	if err != nil {
 		return none, err
 	}
-	running := witness{func(ctx context.Context, raw string) (*evidence.Evidence, error) {
-		e := new(evidence.Evidence)
+	running := witness{func(ctx context.Context, raw string) (*explain.Evidence, error) {
+		e := new(explain.Evidence)
 		question := "explain?url=" + url.QueryEscape(raw)
 		if c.explain.WholeLog {
 			question += "&whole-log=true"
@@ -127,26 +127,26 @@ func findWitness(ctx context.Context, c *Command, cfg engine.Config) (witness, e
 	if err != nil {
 		return none, errors.Join(err, lock.Close())
 	}
-	stopped, err := evidence.OpenStopped(ctx, receipts.Over(disk), cfg.Dir, c.URLs, evidence.Settings{
+	stopped, err := explain.OpenStopped(ctx, receipts.Over(disk), cfg.Dir, c.URLs, explain.Settings{
 		Politeness: cfg.Politeness, Traps: cfg.Traps, HostRules: rules,
 	})
 	if err != nil {
 		return none, errors.Join(err, lock.Close())
 	}
-	limits := evidence.Limits{}
+	limits := explain.Limits{}
 	if c.explain.WholeLog {
 		limits.LogBytes = -1
 	}
-	return witness{func(ctx context.Context, raw string) (*evidence.Evidence, error) {
+	return witness{func(ctx context.Context, raw string) (*explain.Evidence, error) {
 		return stopped.Collect(ctx, raw, limits)
 	}, func() { _ = errors.Join(stopped.Close(), lock.Close()) }}, nil // they were only read
 }
 
 // settle answers what the filters alone cannot know.
 func settle(e *Explained) {
-	seen := explain.Passed
+	seen := dryrun.Passed
 	if e.Crawl.Sieve == "merging" {
-		seen = explain.Undecided
+		seen = dryrun.Undecided
 	}
 	e.Settle("seen before", seen, map[string]string{
 		"known": "yes: it has been queued", "pending": "a link to it was found, and is not yet sorted in",
@@ -155,15 +155,15 @@ func settle(e *Explained) {
 	r := e.Crawl.Robots
 	switch {
 	case r == nil || r.State == "missing":
-		e.Settle("robots.txt", explain.Undecided, "the crawl has no copy of it yet")
+		e.Settle("robots.txt", dryrun.Undecided, "the crawl has no copy of it yet")
 	case r.State == "unreachable":
-		e.Settle("robots.txt", explain.Refused, "it is not known, so all URLs of the host are disallowed")
+		e.Settle("robots.txt", dryrun.Refused, "it is not known, so all URLs of the host are disallowed")
 	case r.Line == 0 && r.Allowed:
-		e.Settle("robots.txt", explain.Passed, "no rule of the crawl's copy matches")
+		e.Settle("robots.txt", dryrun.Passed, "no rule of the crawl's copy matches")
 	default:
-		answer := explain.Passed
+		answer := dryrun.Passed
 		if !r.Allowed {
-			answer = explain.Refused
+			answer = dryrun.Refused
 		}
 		e.Settle("robots.txt", answer, fmt.Sprintf("line %d: %s", r.Line, command.PlainText(r.Rule)))
 	}
@@ -203,7 +203,7 @@ func writeTrap(say func(name, format string, args ...any), s *traps.State) {
 }
 
 // writeEvidence writes what the crawl knows, and the verdict at the end.
-func writeEvidence(out io.Writer, e *evidence.Evidence) {
+func writeEvidence(out io.Writer, e *explain.Evidence) {
 	say := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "  %-20s %s\n", name, command.PlainText(fmt.Sprintf(format, args...)))
 	}

@@ -8,7 +8,7 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/frontier/order"
-	"orbweaver/engine/operate/explain"
+	"orbweaver/engine/operate/dryrun"
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/page/wall"
 	"orbweaver/internal/cli/command"
@@ -30,7 +30,7 @@ type listOptions struct {
 }
 
 // points fills in what a crawl decides by at its five points, and gives the rules that its lists were made of.
-func (c *listOptions) points(cfg *engine.Config) (from explain.Sources, err error) {
+func (c *listOptions) points(cfg *engine.Config) (from dryrun.Sources, err error) {
 	var bad command.Faults
 	f := &cfg.Filters
 	if _, err = filter.CompileScope(f.Scope, nil); err != nil {

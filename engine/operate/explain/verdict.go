@@ -1,4 +1,4 @@
-package evidence
+package explain
 
 import (
 	"errors"

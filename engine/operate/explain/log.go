@@ -1,4 +1,4 @@
-package evidence
+package explain
 
 import (
 	"bytes"
@@ -59,7 +59,7 @@ func (s *Source) addAttempts(ctx context.Context, e *Evidence, url []byte, limit
 	}
 	numbers, err := crawllog.Numbers(s.FS, dir)
 	if err != nil {
-		return fmt.Errorf("evidence: %w", err)
+		return fmt.Errorf("explain: %w", err)
 	}
 	if e.logLeft = left || len(numbers) > 0 && len(e.Attempts) < attemptsMost; e.logLeft {
 		e.note("crawl.log was searched from its end, %d MiB; older lines were not read (--whole-log)", limits.LogBytes>>20)
@@ -133,17 +133,17 @@ func searchFrom(
 ) error {
 	file, err := fsys.Open(name)
 	if err != nil {
-		return fmt.Errorf("evidence: %w", err)
+		return fmt.Errorf("explain: %w", err)
 	}
 	defer file.Close()
 	from, err := lookup.FirstLine(file, []byte(stamp))
 	if err != nil {
-		return fmt.Errorf("evidence: %s: %w", name, err)
+		return fmt.Errorf("explain: %s: %w", name, err)
 	}
 	chunk := make([]byte, windowSize)
 	n, err := file.ReadAt(chunk, from)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("evidence: %w", err)
+		return fmt.Errorf("explain: %w", err)
 	}
 	searchChunk(chunk[:n], n, true, url, f)
 	return ctx.Err()
@@ -159,12 +159,12 @@ func searchBackward(
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("evidence: %w", err)
+		return false, fmt.Errorf("explain: %w", err)
 	}
 	defer file.Close()
 	end, err := file.Size()
 	if err != nil {
-		return false, fmt.Errorf("evidence: %w", err)
+		return false, fmt.Errorf("explain: %w", err)
 	}
 	least := max(end-most, 0)
 	buf := make([]byte, logChunk+logLineMost)
@@ -176,7 +176,7 @@ func searchBackward(
 		chunk := buf[:min(end+logLineMost, from+int64(len(buf)))-from]
 		n, err := file.ReadAt(chunk, from)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return false, fmt.Errorf("evidence: %w", err)
+			return false, fmt.Errorf("explain: %w", err)
 		}
 		if !searchChunk(chunk[:n], int(min(end-from, int64(n))), from == 0, url, f) {
 			return false, nil

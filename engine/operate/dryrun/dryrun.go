@@ -1,4 +1,4 @@
-package explain
+package dryrun
 
 import (
 	"errors"
@@ -88,7 +88,7 @@ func New(o Options) (*Explainer, error) {
 			return nil
 		})
 		if err = errors.Join(err, seeds.AddAll(batch)); err != nil {
-			return nil, fmt.Errorf("explain: seeds: %w", err)
+			return nil, fmt.Errorf("dryrun: seeds: %w", err)
 		}
 	}
 	x.seeds = seeds.Hosts()

@@ -1,4 +1,4 @@
-package evidence
+package explain
 
 import (
 	"context"
@@ -95,7 +95,7 @@ type Source struct {
 }
 
 // ErrNotAsked says that the agent that owns a host is not asked.
-var ErrNotAsked = errors.New("evidence: the owner is not asked")
+var ErrNotAsked = errors.New("explain: the owner is not asked")
 
 // AskNoOwner is Source.AskOwner of a crawl that does not run, and of an agent that answers another one.
 func AskNoOwner(context.Context, string, []byte) (*Evidence, error) { return nil, ErrNotAsked }
@@ -155,7 +155,7 @@ func (s *Source) Collect(ctx context.Context, raw string, limits Limits) (*Evide
 func normalize(raw string) ([]byte, error) {
 	url, err := urlx.Normalize(nil, admission.CompleteSeed([]byte(raw)))
 	if err != nil {
-		return nil, fmt.Errorf("evidence: %.200q: %s", raw, urlx.Reason(err))
+		return nil, fmt.Errorf("explain: %.200q: %s", raw, urlx.Reason(err))
 	}
 	return url, nil
 }

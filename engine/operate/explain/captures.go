@@ -1,4 +1,4 @@
-package evidence
+package explain
 
 import (
 	"bytes"
@@ -42,7 +42,7 @@ func (s *Source) addCaptures(ctx context.Context, e *Evidence, url []byte, _ Lim
 		return nil
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("evidence: %w", err)
+		return fmt.Errorf("explain: %w", err)
 	}
 	slices.Reverse(found)
 	if e.Captures = append(e.Captures, found...); len(found) == 0 && s.UnreadFile != "" {
@@ -55,7 +55,7 @@ func (s *Source) addCaptures(ctx context.Context, e *Evidence, url []byte, _ Lim
 func closedFiles(fsys vfs.FS, dir string) (closed []string, open string, err error) {
 	files, err := warc.Files(fsys, dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, "", fmt.Errorf("evidence: %w", err)
+		return nil, "", fmt.Errorf("explain: %w", err)
 	}
 	for _, f := range files {
 		if f.Open {

@@ -4,6 +4,7 @@ import (
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/page/parse"
 	"orbweaver/engine/state/queued"
+	"orbweaver/internal/urlx"
 )
 
 // Rules decide which URLs belong to the crawl. Those in force are read by many goroutines, so they never change:
@@ -101,6 +102,35 @@ func (r *Rules) refuses(url []byte, it *queued.URL) Refusal {
 	case r.Lists != nil && r.Lists.Refuses(url) != filter.NoList:
 		return ExcludedByList
 	}
+	return Belongs
+}
+
+// check appends a URL to d.urls if it belongs to the crawl, and counts it.
+func (f *Frontier) check(d *Scratch, url []byte, it *queued.URL) Refusal {
+	d.found++
+	why := d.rules.refuses(url, it)
+	switch {
+	case why != Belongs:
+	case f.HostRules.Excludes(url):
+		why = ExcludedByRule
+	case !d.belongs(url, it):
+		why = OutOfScope
+	}
+	if why != Belongs {
+		d.refused[why]++
+		return why
+	}
+	fp := urlx.Fingerprint(f.HashSeed, url)
+	owner := 0
+	if d.isShared {
+		owner = d.ownerOf(url)
+		d.owners = append(d.owners, owner)
+		fp = d.view.Salted(fp, url, owner)
+	}
+	if owner == d.view.Self {
+		fp.Hi, fp.Lo = fp.Hi^d.Salt.Hi, fp.Lo^d.Salt.Lo
+	}
+	d.urls, d.fingerprints = append(d.urls, url), append(d.fingerprints, fp)
 	return Belongs
 }
 

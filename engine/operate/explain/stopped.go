@@ -1,4 +1,4 @@
-package evidence
+package explain
 
 import (
 	"bytes"
@@ -36,7 +36,7 @@ import (
 // eachSkipped reads the list of skipped URLs of the last checkpoint.
 func eachSkipped(fsys vfs.FS, dir string, f func(skipped.URL) error) error {
 	if err := inspect.EachSkipped(fsys, dir, f); err != nil {
-		return fmt.Errorf("evidence: skipped URLs: %w", err)
+		return fmt.Errorf("explain: skipped URLs: %w", err)
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func (s *Stopped) Collect(ctx context.Context, raw string, limits Limits) (*Evid
 		return nil, err
 	}
 	if !slices.ContainsFunc(s.urls, func(u []byte) bool { return bytes.Equal(u, url) }) {
-		return nil, fmt.Errorf("evidence: the crawl was not opened for %.200q", url)
+		return nil, fmt.Errorf("explain: the crawl was not opened for %.200q", url)
 	}
 	return s.source.Collect(ctx, raw, limits)
 }
