@@ -189,7 +189,7 @@ func (e *Encoder) pack(r *Record) error {
 func (e *Encoder) appendIndex(r *Record) {
 	e.scratch = header.AppendURI(e.scratch[:0], r.TargetURI)
 	c := cdxj.Entry{Date: r.Date, URI: e.scratch, Status: r.Index.Status, MIME: r.Index.MIME,
-		SimHash: r.Index.SimHash}
+		SimHash: r.Index.SimHash, Render: r.Index.Render}
 	if r.Type == Revisit {
 		n := len(e.scratch)
 		e.scratch = append(e.scratch, "warc/revisit"...)

@@ -101,6 +101,7 @@ func (r *RecordRead) IndexEntryOf(head *block.Head) (c cdxj.Entry, ok bool) {
 	}
 	c.URI, c.Date = r.TargetURI, r.Date
 	c.Digest, c.SimHash = []byte(r.Get("WARC-Payload-Digest")), []byte(r.Get(SimHashField))
+	c.Render = []byte(r.Get(RenderField))
 	switch {
 	case r.Type == Revisit:
 		c.MIME = []byte("warc/revisit")

@@ -95,8 +95,9 @@ func TestScanIndex(t *testing.T) {
 	}
 }
 
-// A fingerprint of the text is in the line of its record, also if the line is made from the record.
-func TestWriteIndex_hasTheSimHash(t *testing.T) {
+// A fingerprint of the text, and that a browser must draw it, are in the line of the record, also if the line is made
+// from the record.
+func TestWriteIndex_hasFactsOfThePage(t *testing.T) {
 	const hash = "00c0ffee00c0ffee"
 	fsys := vfs.NewMem(1)
 	w, err := warc.OpenWriter(fsys, warc.Options{Dir: "warc"}, nil)
@@ -110,8 +111,8 @@ func TestWriteIndex_hasTheSimHash(t *testing.T) {
 	if err := enc.Append(&warc.Record{
 		Type: warc.Resource, TargetURI: []byte("http://a.test/"), ContentType: "text/plain", Block: [][]byte{[]byte("x")},
 		Date:  time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-		Lines: []byte(warc.SimHashField + ": " + hash + "\r\n"), Index: &warc.IndexInfo{
-			MIME: []byte("text/plain"), SimHash: []byte(hash),
+		Lines: []byte(warc.SimHashField + ": " + hash + "\r\n" + warc.RenderField + ": 7\r\n"), Index: &warc.IndexInfo{
+			MIME: []byte("text/plain"), SimHash: []byte(hash), Render: []byte("7"),
 		},
 	}); err != nil {
 		t.Fatal(err)
@@ -134,7 +135,8 @@ func TestWriteIndex_hasTheSimHash(t *testing.T) {
 	err = warc.ReadFile(fsys, "warc", files[0], math.MaxInt64, warc.ReaderOptions{}, func(z *warc.Reader) error {
 		return warc.WriteIndex(&made, z, files[0].Final(), warc.StopAtDamage)
 	})
-	if err != nil || !bytes.Equal(made.Bytes(), index) || !bytes.Contains(index, []byte(`"simhash":"`+hash+`"`)) {
+	if err != nil || !bytes.Equal(made.Bytes(), index) ||
+		!bytes.Contains(index, []byte(`"simhash":"`+hash+`","needs_render":"7"`)) {
 		t.Errorf("%s\nand made from the record\n%s, %v", index, &made, err)
 	}
 }

@@ -84,6 +84,8 @@ type IndexInfo struct {
 	MIME []byte
 	// SimHash is the value of SimHashField, which is one of the Record's Lines; nil for none.
 	SimHash []byte
+	// Render is the value of RenderField, which is one of the Record's Lines; nil for none.
+	Render []byte
 }
 
 // WallField is the header field of answers that a protection service gave in place of the page. Its value is the name
@@ -92,6 +94,9 @@ const WallField = "Orbweaver-Wall"
 
 // SimHashField is the header field of captures with a fingerprint of their text. docs/warc.md has its form.
 const SimHashField = "Orbweaver-SimHash"
+
+// RenderField is the header field of captures of pages that a browser must draw. docs/warc.md has its form.
+const RenderField = "Orbweaver-Needs-Render"
 
 // dateLayout is WARC-Date: UTC, with the fraction that WARC 1.1 allows.
 const dateLayout = "2006-01-02T15:04:05.000000Z"

@@ -20,6 +20,8 @@ type Entry struct {
 	Digest []byte // of the payload, with or without label; empty for none
 	// SimHash is a fingerprint of the text: 16 hexadecimal digits in lower case. Other values are not written.
 	SimHash []byte
+	// Render says how much shows that a browser must draw the page: one or two digits. Other values are not written.
+	Render []byte
 
 	// Method is that of the request; empty for GET. Request is what its body becomes in the key: see RequestQuery.
 	Method, Request string
@@ -45,11 +47,15 @@ func (c *Entry) keyURI() []byte {
 // simHashLen is the number of digits of a SimHash.
 const simHashLen = 16
 
+// renderLen is the largest number of digits of Render.
+const renderLen = 2
+
 // stampLayout is the 14-digit time of index lines, in UTC.
 const stampLayout = "20060102150405"
 
 // Append appends the line including the comma after its last field. Fields, order and spelling are those of pywb and
-// warcio: numbers are strings, the digest has no label, and unknown fields are omitted. simhash is ours.
+// warcio: numbers are strings, the digest has no label, and unknown fields are omitted. simhash and needs_render are
+// ours.
 func (c *Entry) Append(dst []byte) []byte {
 	from := len(dst)
 	dst = cleanKey(AppendKey(dst, c.keyURI()), from)
@@ -80,6 +86,9 @@ func (c *Entry) Append(dst []byte) []byte {
 	}
 	if len(c.SimHash) == simHashLen && len(bytes.Trim(c.SimHash, "0123456789abcdef")) == 0 {
 		dst = append(append(append(dst, `"simhash":"`...), c.SimHash...), '"', ',')
+	}
+	if len(c.Render) > 0 && len(c.Render) <= renderLen && len(bytes.Trim(c.Render, "0123456789")) == 0 {
+		dst = append(append(append(dst, `"needs_render":"`...), c.Render...), '"', ',')
 	}
 	return dst
 }

@@ -61,6 +61,21 @@ func TestSimHash(t *testing.T) {
 	}
 }
 
+// How much says that a browser must draw a page is in the line, and nothing else that a foreign record calls so.
+func TestRender(t *testing.T) {
+	for value, want := range map[string]bool{"4": true, "12": true, "": false, "123": false, "x": false, "1\"": false} {
+		c := Entry{URI: []byte("http://h/"), Digest: []byte("sha1:A"), Render: []byte(value)}
+		line := c.Append(nil)
+		if bytes.HasSuffix(line, []byte(`"digest":"A","needs_render":"`+value+`",`)) != want {
+			t.Errorf("%q: %s", value, line)
+		}
+		whole, err := ParseLine(append(line, `"offset":"1","filename":"f"}`...))
+		if whole.Render != want || err != nil {
+			t.Errorf("%q is read as %v: %v", value, whole.Render, err)
+		}
+	}
+}
+
 // A Content-Type of 60 KB went whole into the index.
 func TestALongMediaTypeIsCut(t *testing.T) {
 	c := Entry{URI: []byte("http://h/"), MIME: []byte("a/" + strings.Repeat("b", 60_000) + "; charset=x")}

@@ -23,6 +23,7 @@ type Line struct {
 	Length  int64  // of the record in its file, in bytes; 0 if unknown
 	File    []byte
 	Method  []byte // of the request; empty for GET
+	Render  bool   // a browser must draw the page
 	Key     []byte // of the URL
 	Stamp   []byte // the time of the capture, as a rule of 14 digits
 	At      int64  // where the line begins in its index, in bytes, if ScanLines has read it
@@ -107,6 +108,8 @@ func (l *Line) set(name, value []byte) bool {
 		}
 	case "filename":
 		l.File = value
+	case "needs_render":
+		l.Render = len(value) > 0
 	}
 	return err == nil
 }

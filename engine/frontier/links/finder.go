@@ -40,6 +40,7 @@ type Finder struct {
 	EarlyFrom   int          // index in Links: those behind it are no part of the response: early hints, mined, --hook
 	Encoding    coding.Fault // what is wrong with its content encoding
 	Body        []byte       // decoded, of a page that was searched for links; good until the next page. Borrowed
+	Render      int          // of such a page, if a browser must draw it: parse.Result.Render; otherwise 0
 	Title       []byte       // of such a page, in UTF-8; nil if it has none. Borrowed
 	Text        []byte       // of such a page, if Options.Text is set; good until the next page. Borrowed
 	buffers     urlBuffers
@@ -143,7 +144,7 @@ func (l *Finder) Reset() {
 	l.Links, l.Refused, l.Userinfo, l.Unfollowed, l.Dropped = l.Links[:0], Refused{}, 0, 0, 0
 	l.NearSkipped, l.EarlyFrom = 0, math.MaxInt
 	l.Marks, l.Encoding = Marks{}, coding.OK
-	l.Body, l.Title, l.Text = nil, nil, nil
+	l.Body, l.Title, l.Text, l.Render = nil, nil, nil, 0
 	l.Budget.Open(0, 0)
 }
 
@@ -220,6 +221,9 @@ func (l *Finder) scanPage(url, body []byte, p *fetch.Page) {
 	}
 	l.Dropped, l.Refused.Foreign, l.Refused.Long = res.LinksDropped, res.LinksForeign, res.LinksLong
 	l.Body, l.Title, l.Text, l.PDF = body, res.Title, res.Text, pdfMark(res)
+	if res.Render >= parse.RenderLeast && !l.IsError {
+		l.Render, l.passage.via.NeedsRender = res.Render, true
+	}
 	l.leadOn(res.Format == parse.SitemapXML && len(res.Links) > 0 && res.Links[0].Kind == parse.SitemapFile)
 	if l.IsForbidden = l.O.Nofollow && res.NoFollow; l.IsForbidden {
 		return

@@ -37,7 +37,8 @@ type Change struct {
 	File    string `json:"file,omitempty"`    // WARC file with the record
 	Offset  int64  `json:"offset,omitempty"`  // of the record in it, in bytes
 	Length  int64  `json:"length,omitempty"`
-	Cursor  string `json:"cursor"` // continues behind this line
+	Render  bool   `json:"needs_render,omitempty"` // a browser must draw the page
+	Cursor  string `json:"cursor"`                 // continues behind this line
 }
 
 // AppendTo appends the change as a line of JSON.
@@ -137,7 +138,7 @@ func kindOf(state, before uint64, none bool) (kind Kind, ok bool) {
 func (c *captured) change(kind Kind, cursor Cursor) Change {
 	made := Change{
 		Kind: kind, URL: string(c.line.URL), Status: c.line.Status, MIME: string(c.line.MIME), File: string(c.line.File),
-		Offset: c.line.Offset, Length: c.line.Length, Cursor: cursor.String(),
+		Offset: c.line.Offset, Length: c.line.Length, Render: c.line.Render, Cursor: cursor.String(),
 	}
 	if c.time != 0 {
 		made.Time = time.Unix(c.time, 0).UTC().Format(time.RFC3339)

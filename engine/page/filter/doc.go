@@ -41,13 +41,14 @@
 //	seed    bool    depth and hops are 0
 //	in_host, in_domain, in_prefix  bool  what the named scopes would answer
 //
-// Fetch also knows try (int, attempts before this one) and via (string, the page with the link, if the crawl keeps it).
-// Parse and Store know status (int), content_type (string, lower case, without parameters), size (int, stored bytes of
-// the body) and truncated (bool). Store also knows duplicate (bool, the payload is stored already), and via as Fetch.
-// Follow knows kind (string: anchor, area, link, image, script, frame, iframe, embed, object, media, refresh, css,
-// form, background, use, resource, feed, sitemap, sitemapfile, speculative, pdf, mined, hook, or redirect) and nofollow
-// (bool, rel=nofollow on the element). Of the page with the link it knows via (string, its URL), via_host, via_domain,
-// status, content_type, and same_host, same_domain (bool).
+// Fetch also knows try (int, attempts before this one) and via (string, the page with the link, if the crawl keeps
+// it). Parse and Store know status (int), content_type (string, lower case, without parameters), size (int, stored
+// bytes of the body) and truncated (bool). Store also knows duplicate (bool, the payload is stored already),
+// needs_render (bool, scripts make the text: see parse.RenderLeast), and via as Fetch. Follow knows kind (string:
+// anchor, area, link, image, script, frame, iframe, embed, object, media, refresh, css, form, background, use,
+// resource, feed, sitemap, sitemapfile, speculative, pdf, mined, hook, or redirect) and nofollow (bool, rel=nofollow
+// on the element). Of the page with the link it knows via (string, its URL), via_host, via_domain, status,
+// content_type, needs_render, and same_host, same_domain (bool).
 //
 // Parse is not asked about a redirect: its target is a link of the kind redirect. Seeds are not links.
 //

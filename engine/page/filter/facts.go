@@ -65,6 +65,7 @@ type Response struct {
 	Size        int64  // stored bytes of the body, without chunking
 	Truncated   bool   // the body is truncated
 	Duplicate   bool   // the payload is stored already; for Store only
+	NeedsRender bool   // a browser must draw the page; for Store only
 	Via         []byte // URL of the page with the link, if it is kept; for Store only
 }
 

@@ -17,6 +17,7 @@ type followFacts struct {
 	SameDomain bool   `expr:"same_domain"`
 	Status     int    `expr:"status"`
 	PageType   string `expr:"content_type"`
+	Render     bool   `expr:"needs_render"`
 }
 
 // Via is a page with the facts that its links need. The zero value is ready for Follow.From.
@@ -24,6 +25,8 @@ type Via struct {
 	url, host, domain string
 	pageType          string
 	status            int
+
+	NeedsRender bool // a browser must draw it; the caller sets it when the page is read
 }
 
 // CompileFollow compiles all, none or an expression. It keeps seeds, which may be nil if there are none.
@@ -73,7 +76,7 @@ func (f *Follow) Follows(via *Via, link Link) bool {
 	facts.fill(link.URL, p, link.Way, f.need, f.seeds)
 	facts.Kind, facts.NoFollow = link.Kind, link.NoFollow
 	facts.Via, facts.ViaHost, facts.ViaDomain = via.url, via.host, via.domain
-	facts.Status, facts.PageType = via.status, via.pageType
+	facts.Status, facts.PageType, facts.Render = via.status, via.pageType, via.NeedsRender
 	facts.SameHost = facts.Host == via.host
 	facts.SameDomain = f.domains && facts.Domain == via.domain
 	return f.end(e)

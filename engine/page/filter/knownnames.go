@@ -10,13 +10,15 @@ func knownNames(facts any) string {
 	case *fetchFacts:
 		return urlNames + ", try, via"
 	case *followFacts:
-		return urlNames + ", kind, nofollow, via, via_host, via_domain, same_host, same_domain, status, content_type"
+		return urlNames + ", kind, nofollow, via, via_host, via_domain, same_host, same_domain, status, content_type, " +
+			"needs_render"
 	case *parseFacts:
 		return urlNames + ", status, content_type, size, truncated"
 	case *storeFacts:
-		return urlNames + ", status, content_type, size, truncated, duplicate, via"
+		return urlNames + ", status, content_type, size, truncated, duplicate, needs_render, via"
 	case *statFacts:
-		return urlNames + ", status, content_type, size, truncated, duplicate, via, outcome, stored, seconds"
+		return urlNames + ", status, content_type, size, truncated, duplicate, needs_render, via, outcome, stored, " +
+			"seconds"
 	default:
 		return urlNames
 	}

@@ -116,7 +116,7 @@ func (s *Stat) Of(url []byte, way Way, r *Response, a Answer) float64 {
 	facts := &e.facts
 	facts.fill(url, p, way, s.need, s.seeds)
 	facts.fillResponse(r)
-	facts.Duplicate, facts.Via = r.Duplicate, ""
+	facts.Duplicate, facts.NeedsRender, facts.Via = r.Duplicate, r.NeedsRender, ""
 	if s.AsksVia() {
 		facts.Via = string(r.Via)
 	}

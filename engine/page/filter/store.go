@@ -7,8 +7,9 @@ type Store struct {
 
 type storeFacts struct {
 	parseFacts
-	Duplicate bool   `expr:"duplicate"`
-	Via       string `expr:"via"`
+	Duplicate   bool   `expr:"duplicate"`
+	NeedsRender bool   `expr:"needs_render"`
+	Via         string `expr:"via"`
 }
 
 // CompileStore compiles all, none or an expression. It keeps seeds, which may be nil if there are none.
@@ -33,7 +34,7 @@ func (f *Store) Keeps(url []byte, way Way, r *Response) bool {
 	facts := &e.facts
 	facts.fill(url, p, way, f.need, f.seeds)
 	facts.fillResponse(r)
-	facts.Duplicate, facts.Via = r.Duplicate, ""
+	facts.Duplicate, facts.NeedsRender, facts.Via = r.Duplicate, r.NeedsRender, ""
 	if f.AsksVia() {
 		facts.Via = string(r.Via)
 	}

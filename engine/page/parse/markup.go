@@ -10,6 +10,7 @@ type markupReader struct {
 	inline   bool // reading the document of a srcdoc attribute
 	words    pageText
 	details  pageDetails
+	render   renderSigns
 }
 
 // inForeign says whether the next tag is read as SVG or MathML.
@@ -22,14 +23,10 @@ func (m *markupReader) scanMarkup(b []byte) {
 	for p := 0; ; {
 		i := bytes.IndexByte(b[p:], '<')
 		if i < 0 {
-			if m.words.on {
-				m.addText(b[p:])
-			}
+			m.readText(b, p, len(b))
 			return
 		}
-		if m.words.on {
-			m.addText(b[p : p+i])
-		}
+		m.readText(b, p, p+i)
 		p += i + 1
 		if p >= len(b) {
 			return
@@ -46,6 +43,16 @@ func (m *markupReader) scanMarkup(b []byte) {
 		case m.words.on:
 			m.addText(b[p-1 : p]) // a sign, not a tag
 		}
+	}
+}
+
+// readText reads the text b[p:end] between tags.
+func (m *markupReader) readText(b []byte, p, end int) {
+	if m.words.on {
+		m.addText(b[p:end])
+	}
+	if m.render.visible < richText && !m.inline && !m.template.skipping() {
+		m.render.addText(b[p:end], p)
 	}
 }
 
@@ -184,6 +191,12 @@ func (m *markupReader) startTag(b []byte, p int) int {
 	}
 	if m.details.on && !m.inline && !m.template.skipping() {
 		m.details.note(&m.elements, name, b, span{start, from}, p, m.words.text)
+	}
+	switch name {
+	case tagDiv, tagNoscript, tagInput, tagTextarea, tagAppRoot:
+		if !m.inline && !m.template.skipping() {
+			m.render.tag(name, b, from, p)
+		}
 	}
 	if m.foreign.depth > 0 {
 		m.foreign.start(name, m.elements.attributes.have)

@@ -178,6 +178,7 @@ type Result struct {
 	NoFollow     bool   // <meta name=robots>, or with the crawler's own name, contains nofollow or none
 	NoIndex      bool   // the same for noindex or none
 	Charset      string // WHATWG name in lower case, "" when the format has none
+	Render       int    // of HTML: how much says that scripts make the text, see RenderLeast
 	Text         []byte // of HTML and XHTML, in lines, if Options.Text is set; the title is the first one
 	Title        []byte // text of the first <title>, in UTF-8, trimmed, at most TitleMax bytes; nil if there is none
 	// of a PDF file: it needs a password, so its links are not known; and how many of its object streams were not read

@@ -45,6 +45,7 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	s.markup.words.begin(s.o.Text || s.o.Details)
 	s.markup.words.linksOnly = !s.o.Text
 	s.markup.details.begin(s.o.Details)
+	s.markup.render = renderSigns{}
 
 	format, label := s.formatOf(body, contentType)
 	links.res.Format = format
@@ -81,6 +82,9 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 		if elements.xml && s.o.Speculative {
 			links.text.work += len(body)
 			script.XML(body, links.address)
+		}
+		if format == HTML {
+			links.res.Render = s.markup.render.score(body, &links.res)
 		}
 		s.markup.words.endLine()
 		if s.o.Text {

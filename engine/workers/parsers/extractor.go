@@ -109,6 +109,9 @@ func (x *extractor) parse(p *fetch.Page, a *attempt.Attempt) {
 		x.key = x.parsedKey(p, a)
 		if x.crawl.Parsed.Seen(x.key) {
 			x.crawl.Journal.Count.Unparsed.Add(1)
+			if x.crawl.Parsed.Seen(x.renderKey()) {
+				x.finder.Render = parse.RenderLeast
+			}
 			return
 		}
 		x.isParsed = x.scan(p, a)
@@ -232,7 +235,17 @@ func join(note, more string) string {
 func (x *extractor) noteParsed() {
 	if x.isParsed && x.finder.NearSkipped == 0 && !x.finder.IsForbidden {
 		x.crawl.Parsed.Put(x.key)
+		if x.finder.Render > 0 {
+			x.crawl.Parsed.Put(x.renderKey())
+		}
 	}
+}
+
+// renderKey is put beside the key of the last Page if a browser must draw it: each URL of an application may have the
+// same payload.
+func (x *extractor) renderKey() xxh3.Uint128 {
+	x.scratch = append(binary.BigEndian.AppendUint64(x.scratch[:0], x.key.Hi), "render"...)
+	return urlx.Fingerprint(x.crawl.HashSeed, binary.BigEndian.AppendUint64(x.scratch, x.key.Lo))
 }
 
 // parsedKey identifies all that the links of a page and their admission depend on: its payload and how it is encoded,

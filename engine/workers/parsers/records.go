@@ -3,6 +3,7 @@ package parsers
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/page/filter"
@@ -133,7 +134,7 @@ func (b *recordBuilder) stores(content *fetch.Page, a *attempt.Attempt, plan *re
 	if a.IsRobots {
 		return true
 	}
-	return filtered.Keeps(a.URL, wayOf(a), responseOf(content, a, plan))
+	return filtered.Keeps(a.URL, wayOf(a), b.responseOf(content, a, plan))
 }
 
 func wayOf(a *attempt.Attempt) filter.Way {
@@ -141,10 +142,11 @@ func wayOf(a *attempt.Attempt) filter.Way {
 }
 
 // responseOf is what filters know of a response.
-func responseOf(content *fetch.Page, a *attempt.Attempt, plan *recordPlan) *filter.Response {
+func (b *recordBuilder) responseOf(content *fetch.Page, a *attempt.Attempt, plan *recordPlan) *filter.Response {
 	return &filter.Response{
 		Status: content.Status, ContentType: typeOf(content, plan.isUnchanged, a), Size: content.PayloadLen,
 		Truncated: content.Truncation != warc.TruncatedNone, Duplicate: plan.isRevisit || plan.isUnchanged, Via: a.Via,
+		NeedsRender: b.metadata.links.finder.Render > 0,
 	}
 }
 
@@ -156,7 +158,7 @@ func (b *recordBuilder) appendSums(dst []byte, p, content *fetch.Page, a *attemp
 	}
 	response := &filter.Response{Via: a.Via}
 	if p.HasHead() {
-		response = responseOf(content, a, plan)
+		response = b.responseOf(content, a, plan)
 	}
 	answer := filter.Answer{
 		Outcome: a.Outcome.String(), Stored: plan.isStored, Seconds: p.Times.Ended.Sub(p.Times.Started).Seconds(),
@@ -224,6 +226,10 @@ func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt, plan *re
 	}
 	b.lines = b.near.appendFields(b.metadata.appendExchange(b.lines, p, a))
 	b.index = warc.IndexInfo{Status: p.Status, MIME: mime, SimHash: b.near.simHash()}
+	if n := b.metadata.links.finder.Render; n > 0 {
+		b.index.Render = strconv.AppendInt(nil, int64(n), 10)
+		b.lines = append(append(append(b.lines, warc.RenderField+": "...), b.index.Render...), "\r\n"...)
+	}
 	b.response = warc.Record{
 		Type: warc.Response, Date: p.Times.Started, TargetURI: a.URL, IP: p.Connection.Remote.Addr(), Index: &b.index,
 		Lines: b.lines, Truncated: p.Truncation, Block: append(b.response.Block[:0], p.Raw),

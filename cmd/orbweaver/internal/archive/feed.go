@@ -33,6 +33,8 @@ type FeedCommand struct {
 	All    bool   `help:"Print captures without a change, too (kind unchanged)."`
 	Limit  int64  `help:"Print at most this many changes." least:"0" placeholder:"N"`
 	Follow bool   `help:"Go on while the crawl runs, until it ends or Ctrl-C."`
+	Render bool   `help:"Print only the URLs of pages that a browser must draw, one a line, as Browsertrix takes them."`
+	Most   int    `name:"render-most" help:"Print at most this many URLs of a site with --render; 0 for all." default:"100" least:"0" placeholder:"N"`
 	Of     string `arg:"" exists:"directory" optional:"" name:"dir" help:"Crawl directory, directory of WARC files, or WACZ file, as with --dir." placeholder:"DIR"`
 }
 
@@ -50,7 +52,8 @@ Exit status: 0 printed, 1 it cannot be read, 2 wrong usage.
 Examples:
   orbweaver feed crawl >changes.jsonl
   orbweaver feed crawl --since "$(tail -n 1 changes.jsonl | jq -r .cursor)" >>changes.jsonl
-  orbweaver feed crawl --since 2026-01-31 --follow`
+  orbweaver feed crawl --since 2026-01-31 --follow
+  orbweaver feed crawl --render >browser.txt`
 }
 
 // followWait is how long a running crawl is asked to wait for a change.
@@ -58,6 +61,8 @@ const followWait = time.Minute
 
 // errFollowLimit says that two flags exclude each other.
 var errFollowLimit = errors.New("--limit ends the output, and --follow does not: give one of them")
+
+var errRenderLimit = errors.New("--limit counts changes, and --render prints none: give --render-most")
 
 // Run prints changes.
 func (x *FeedCommand) Run(inv *command.Invocation) error {
@@ -69,6 +74,9 @@ func (x *FeedCommand) Run(inv *command.Invocation) error {
 	}
 	if x.Follow && x.Limit > 0 {
 		return command.Misuse(errFollowLimit)
+	}
+	if x.Render && x.Limit > 0 {
+		return command.Misuse(errRenderLimit)
 	}
 	if feed.IsCursor(x.Begin) {
 		if _, err := feed.ParseCursor(x.Begin); err != nil {
@@ -84,6 +92,7 @@ func (x *FeedCommand) Run(inv *command.Invocation) error {
 	ctx, stop := signal.NotifyContext(inv.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	p := printer{FeedCommand: x, inv: inv, out: bufio.NewWriterSize(inv.Stdout, 64<<10), client: client}
+	p.list = feed.RenderList{Out: p.out, Most: x.Most}
 	err = p.print(ctx)
 	if ctx.Err() != nil && x.Follow {
 		err = nil // Ctrl-C is how it ends
@@ -99,6 +108,7 @@ type printer struct {
 	out    *bufio.Writer
 	client *control.Client
 	cursor string // behind the last line that was printed
+	list   feed.RenderList
 }
 
 // print asks the crawl, and reads the files when it does not run, or no longer.
@@ -144,6 +154,9 @@ func (p *printer) printRunning(ctx context.Context) error {
 		p.cursor = said.Cursor
 		if isWhole = said.Kind == feed.End; isWhole && p.Follow {
 			return p.out.Flush()
+		}
+		if p.Render {
+			return p.list.Add(&said)
 		}
 		_, err := p.out.Write(append(line, '\n'))
 		return err
@@ -191,7 +204,12 @@ func (p *printer) printFiles(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := feed.Write(ctx, f, q, p.out); err != nil {
+	if p.Render {
+		_, err = f.Read(ctx, q, p.list.Add)
+	} else {
+		err = feed.Write(ctx, f, q, p.out)
+	}
+	if err != nil {
 		return err
 	}
 	return damage.err()
