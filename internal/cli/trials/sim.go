@@ -60,11 +60,11 @@ type serverOptions struct {
 
 // verdictOptions are for the verdict on a crawl, at the end.
 type verdictOptions struct {
-	Judge       []string      `help:"At the end, hold this crawl directory against the truth; give it once for each agent of a crawl that has several." placeholder:"DIR" sep:"none"`
+	Judge       []string      `help:"At the end, compare this crawl directory with the simulated web; give it once for each agent of a crawl that has several." placeholder:"DIR" sep:"none"`
 	HostDelay   time.Duration `help:"Delay of a host that the verdict expects." default:"4s" placeholder:"TIME"`
 	IPDelay     time.Duration `name:"ip-delay" help:"Delay of an address that the verdict expects." default:"500ms" placeholder:"TIME"`
 	Partial     bool          `help:"The crawl was not meant to end."`
-	Complete    bool          `help:"Without --judge: the crawl was meant to end, so hold what was answered against all that can be reached."`
+	Complete    bool          `help:"Without --judge: the crawl was meant to end, so compare what was answered with all that can be reached."`
 	UnderWay    int           `name:"in-flight" help:"Answered pages that may be missing from a crawl that reached a limit." default:"0" placeholder:"N"`
 	DigestEvery int           `help:"Compare every Nth payload." default:"1" placeholder:"N"`
 }
