@@ -85,9 +85,7 @@ func (r *runner) startLate(ctx context.Context, g *lifecycle.Group) {
 		return d.Disk.Every(ctx, r.cfg.Intervals.Report, func() error {
 			watch.Check(time.Now())
 			notify.Send(r.disk.Log.WriteDue)
-			if reason := r.limitReached(); reason != "" {
-				r.policy.limits.End(reason)
-			}
+			r.endAtLimit()
 			return reports.Refresh(r.Report())
 		})
 	})
@@ -162,9 +160,12 @@ func (r *runner) parsing() *parsers.Crawl {
 	}
 }
 
-// limitReached says which limit the crawl has reached, "" for none.
-func (r *runner) limitReached() string {
-	r.policy.limits.Measure(r.seams.FS, r.cfg.Dir, r.seams.Log)
+// endAtLimit ends the crawl if it has reached a limit.
+func (r *runner) endAtLimit() {
+	l := r.policy.limits
+	l.Measure(r.seams.FS, r.cfg.Dir, r.seams.Log)
 	c := r.disk.Journal.Count.Load()
-	return r.policy.limits.Reached(c.Documents(), r.disk.ArchiveBytes(), r.clock.Wall())
+	if reason := l.Reached(c.Documents(), r.disk.ArchiveBytes(), r.clock.Wall()); reason != "" {
+		l.End(reason)
+	}
 }

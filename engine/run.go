@@ -43,6 +43,7 @@ func (r *runner) crawl(ctx context.Context) error {
 	group := func() *lifecycle.Group { return lifecycle.NewGroup(forever, cancel) }
 	intake, fetching, parsing, returning, late := group(), group(), group(), group(), group()
 
+	r.endAtLimit() // an earlier run may have reached it
 	if err := r.startIntake(intakeCtx, intake); err != nil {
 		cancel(err)
 	}
