@@ -21,6 +21,9 @@ func TestCrawl_thatIsFinishedSaysThatThereIsNothingToDo(t *testing.T) {
 		t.Error(r.err)
 	}
 	call(nearby(dir, site.URL+"/")...).want(t, command.ExitDone, said)
+	limited := nearby(t.TempDir(), "--max-pages", "1", site.URL+"/")
+	call(limited...).want(t, command.ExitDone)
+	call(limited...).want(t, command.ExitDone, "has ended at its limit (max-pages reached); --refresh crawls it again")
 	for _, more := range []string{site.URL + "/new", "--refresh"} {
 		if r := call(nearby(dir, more)...).want(t, command.ExitDone); strings.Contains(r.err, said) {
 			t.Errorf("%s: %s", more, r.err)

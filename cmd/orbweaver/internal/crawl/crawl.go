@@ -267,7 +267,7 @@ func (c *Command) crawl(
 	r.WarnTruncated(log, c.Config.Dir)
 	c.output.Close()
 	if hadEnded && r.State == lifecycle.Finished && r.URLsAdmitted == before.URLsAdmitted {
-		fmt.Fprintf(inv.Stderr, "nothing to do: the crawl in %s is finished; --refresh crawls it again\n", c.Config.Dir)
+		fmt.Fprintln(inv.Stderr, nothingToDo(c.Config.Dir, r.Reason))
 	}
 	if err := summary.PrintReport(inv, c.Config.Dir, r, c.JSON, c.Quiet); err != nil {
 		return err
@@ -277,6 +277,15 @@ func (c *Command) crawl(
 		return command.Told(err) // by the summary
 	}
 	return err
+}
+
+// nothingToDo says that a crawl was finished before this run. What is left beyond a limit is in the summary.
+func nothingToDo(dir, reason string) string {
+	ended := "is finished"
+	if lifecycle.IsLimit(reason) {
+		ended = "has ended at its limit (" + reason + ")"
+	}
+	return fmt.Sprintf("nothing to do: the crawl in %s %s; --refresh crawls it again", dir, ended)
 }
 
 // endOf is what a crawl ends with: nil if it is done and its archive is sent.
