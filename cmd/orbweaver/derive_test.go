@@ -99,6 +99,7 @@ func TestQuality(t *testing.T) {
 	var found struct {
 		Area, Gain, Tau map[string]float64
 		AtFifth         map[string]float64 `json:"at_20_percent"`
+		Curves          map[string][]float64
 	}
 	r = call("quality", "--json", dir).want(t, command.ExitDone)
 	if err := json.Unmarshal([]byte(r.out), &found); err != nil {
@@ -110,6 +111,10 @@ func TestQuality(t *testing.T) {
 	}
 	if len(found.Area) != 5 || len(found.AtFifth) != 5 || found.Gain["omniscient"]-found.Gain["breadth-first"] != 1 {
 		t.Errorf("%+v", found)
+	}
+	if c := found.Curves["omniscient"]; len(found.Curves) != 5 || len(c) != 101 || c[0] != 0 ||
+		math.Abs(c[100]-1) > 1e-9 || c[20] != found.AtFifth["omniscient"] {
+		t.Errorf("curve of omniscient: %v", c)
 	}
 	a.Damage(2)
 	writeFile(t, file, a.String())

@@ -27,8 +27,8 @@ type Figures struct {
 	AtFifth map[string]float64 `json:"at_20_percent"`
 	// Gain is 0 for breadth-first and 1 for omniscient. It is absent if these two are the same.
 	Gain map[string]float64 `json:"gain"`
-	// Curves are those that a picture shows.
-	Curves map[string]Curve `json:"-"`
+	// Curves are C at 0, 1, 2 ... 100 % of the documents.
+	Curves map[string]Curve `json:"curves"`
 }
 
 // SiteTau compares the order of visits with that of discovery, at sites with at least 10 discovered pages.

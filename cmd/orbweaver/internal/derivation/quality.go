@@ -23,7 +23,7 @@ type QualityCommand struct {
 	Workers int    `help:"WARC files read at a time; 0: one for each processor." default:"0" least:"0" most:"1024" placeholder:"N"`
 	reading
 
-	JSON  bool `help:"Print one object as JSON: area, at_20_percent, gain and tau have a value for each order."`
+	JSON  bool `help:"Print one object as JSON: area, at_20_percent, gain and tau have a value for each order, curves the part at 0, 1 ... 100 % of the pages."`
 	Quiet bool `help:"Show no progress on a terminal."`
 
 	Names []string `arg:"" exists:"file or directory" name:"archive" help:"Crawl directories, directories of WARC files, or WARC files of one crawl." placeholder:"ARCHIVE"`
