@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/workers/parsers"
 )
 
@@ -18,6 +19,7 @@ type Options struct {
 	IPDelay   time.Duration
 	KeepAlive time.Duration // how long a connection stays open for the next request; 0 for one connection a page
 	Fetchers  int
+	Visit     order.Visit   // the order of visits
 	MaxPages  int64         // 0 for all
 	MaxTime   time.Duration // 0 for no limit
 	GiveUp    time.Duration // how long a site may fail that has answered before; 0 for the engine's default

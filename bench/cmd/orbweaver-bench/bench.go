@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orbweaver/bench/throughput"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/workers/parsers"
 	"orbweaver/internal/cli/command"
 	"orbweaver/internal/cli/trials"
@@ -53,6 +54,7 @@ type throughputCommand struct {
 	IPDelay   time.Duration `name:"ip-delay" help:"Wait between two requests to an address." default:"100ms" placeholder:"TIME"`
 	Fetchers  int           `help:"Fetch workers." default:"1024" placeholder:"N"`
 	KeepAlive time.Duration `help:"Keep connections for so long, in the bare loop, too; 0 for one connection a page." default:"0" placeholder:"TIME"`
+	Visit     order.Visit   `type:"term" help:"Order of visits, as that of crawl." default:"breadth-first" placeholder:"ORDER"`
 	throughputRecords
 	Seed     int64  `help:"Which web." default:"1" placeholder:"N"`
 	Digests  int    `help:"Compare one payload of so many with the truth." default:"1" placeholder:"N"`
@@ -108,6 +110,7 @@ func (c *throughputCommand) Run(inv *command.Invocation) error {
 		web.World.PagesPerHostMean = max(c.PerHost/2, 1)
 	}
 	o.HostDelay, o.IPDelay, o.Fetchers, o.KeepAlive = c.HostDelay, c.IPDelay, c.Fetchers, c.KeepAlive
+	o.Visit = c.Visit
 	o.Records.Level, o.Records.Via, o.Records.Outlinks = c.Level, c.Via, c.Outlinks
 	if o.Records.Metadata, err = parsers.ParseMetadataMode(c.Metadata); err != nil {
 		return command.Misuse(fmt.Errorf("--metadata: %w", err))
