@@ -237,6 +237,7 @@ func (p *policy) filterErrors(f *admission.Frontier) map[string]int64 {
 	pages := p.pages.Load()
 	by := filter.Filters{
 		Scope: f.RulesInForce().Scope, Parse: pages.Links.By.Parse, Follow: pages.Links.By.Follow,
+		Score: p.filters.Score,
 		Store: pages.Store, Stats: p.filters.Stats,
 	}
 	failed := by.Errors()

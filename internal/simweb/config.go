@@ -45,6 +45,10 @@ type Graph struct {
 	HubShare      float64 // share of hosts that are hubs: the links of their first page all leave the host
 	HubLinks      int     // mean number of links of the first page of a hub
 	Farm          Farm    // spam farms
+	// Topics is how many topics there are: all pages of a host are of one. Their text names it, and so does every second
+	// anchor that leads to them. 0 for none.
+	Topics    int
+	Homophily float64 // share of the extra links that leave the host for which a host of the same topic is drawn
 	// PlainLinks has every reference written in normal form inside double quotes of <a>, <img> or <link>, and leaves
 	// out base elements, refreshes and what only looks like a link: what any crawler can read.
 	PlainLinks bool
@@ -185,6 +189,7 @@ func (c Config) Validate() error {
 		c.Farm.Hosts, c.Hosts)
 	bad(c.Farm.Farms == 0 || c.Farm.Hosts > 0 && c.Farm.Pages > 0 && c.Farm.Bought > 0,
 		"spam farms %+v: want numbers above 0", c.Farm)
+	bad(c.Topics >= 0 && c.Topics <= 100, "topics %d: want 0 to 100", c.Topics)
 	bad(c.Copies >= 1 && c.Copies < 1<<16, "copies %d: want 1 to 65535", c.Copies)
 	bad(c.Edition >= 0 && c.Edition < 1<<16, "edition %d: want 0 to 65535", c.Edition)
 	bad(c.Latency >= 0 && c.Think >= 0, "latency %v, think %v: want at least 0", c.Latency, c.Think)
@@ -193,7 +198,7 @@ func (c Config) Validate() error {
 	}
 	for _, s := range []float64{
 		c.ExternalShare, c.HubShare, c.OtherShare, c.CopyShare, c.HTTPSShare, c.GzipShare, c.AltPortShare, c.Validators,
-		c.Changing,
+		c.Changing, c.Homophily,
 	} {
 		bad(s >= 0 && s <= 1, "share %g: want 0 to 1", s)
 	}

@@ -1,6 +1,8 @@
 package simweb
 
 import (
+	"fmt"
+
 	"orbweaver/internal/simweb/draw"
 )
 
@@ -67,10 +69,28 @@ func (h *Host) extraLink(r *draw.RNG, external float64) Target {
 	}
 	// Popular hosts are those with low numbers; every second link from outside leads to the root.
 	i := m.popular(r, m.plainHosts())
+	if m.config.Topics > 0 && r.Float() < m.config.Homophily {
+		for tries := 0; tries < topicTries && m.TopicOf(i) != m.TopicOf(h.Index); tries++ {
+			i = m.popular(r, m.plainHosts())
+		}
+	}
 	if r.Next()&1 == 0 {
 		return Target{Host: int32(i)}
 	}
 	return Target{Host: int32(i), Page: uint32(m.popular(r, m.pagesOf(i)))}
+}
+
+// topicTries is how many hosts are drawn for one of the same topic.
+const topicTries = 200
+
+// TopicOf returns the topic of a host, below Config.Topics.
+func (m *Model) TopicOf(host int) int {
+	return int(m.Hash(saltTopic, host, 0) % uint64(max(m.config.Topics, 1)))
+}
+
+// AppendTopic appends the word for the topic of a host.
+func (m *Model) AppendTopic(dst []byte, host int) []byte {
+	return fmt.Appendf(dst, "topic%02d", m.TopicOf(host))
 }
 
 // popular draws the number of a host or page that an extra link leads to: the lower, the more popular.

@@ -154,6 +154,7 @@ const (
 	saltEdition
 	saltFarm
 	saltHub
+	saltTopic
 )
 
 // Hash draws for a host and page.

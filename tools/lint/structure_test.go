@@ -36,6 +36,7 @@ var recordStructs = map[string]string{
 	"engine.Config":                     "the options of all components, one field each",
 	"internal/simweb.Config":            "options",
 	"internal/simweb.Faults":            "options",
+	"engine/page/filter.scoreFacts":     "the names that --score knows",
 	"engine/durable/inspect.Checkpoint": "a checkpoint as a record",
 	"engine/state/attempt.Attempt":      "what is known of an attempt, as a record",
 	"engine/state/counters.Live":        "counters",

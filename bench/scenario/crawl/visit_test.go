@@ -116,3 +116,60 @@ func TestVisit_deeperVisitsAreLessBreadthFirst(t *testing.T) {
 		}
 	}
 }
+
+// harvest crawls a web with topics and returns which share of the first tenth of its pages is of one topic, and of all.
+func harvest(t *testing.T, seed uint64, visit, score string) (tenth, all float64) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		world := testbed.SkewedWorld(seed)
+		world.Topics, world.Homophily = 10, 0.7
+		rig := testbed.MustRig(t, world, true)
+		cfg := rig.Config()
+		if err := cfg.Order.Visit.UnmarshalText([]byte(visit)); err != nil {
+			t.Fatal(err)
+		}
+		cfg.Filters.Score = score
+		cfg.Workers.Fetchers = 8
+		cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = time.Second, 100*time.Millisecond
+		rig.MustCrawl(t, cfg, rig.FS)
+		m, err := simweb.NewModel(world)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var isOfTopic []float64
+		for a := range rig.Log.All() {
+			if target, ok := m.Find(a.URL); ok && a.Path != "/robots.txt" {
+				of := 0.0
+				if m.TopicOf(int(target.Host)) == 3 {
+					of = 1
+				}
+				isOfTopic = append(isOfTopic, of)
+			}
+		}
+		mean := func(list []float64) (sum float64) {
+			for _, n := range list {
+				sum += n / float64(len(list))
+			}
+			return sum
+		}
+		tenth, all = mean(isOfTopic[:len(isOfTopic)/10]), mean(isOfTopic)
+	})
+	t.Logf("seed %d, %s: %.1f %% of the first tenth, %.1f %% of all", seed, visit, 100*tenth, 100*all)
+	return tenth, all
+}
+
+// A crawl that is focused on one of ten topics has at least twice as many of its pages in the first tenth as
+// breadth-first. It fetches the same pages in the end.
+func TestVisit_focusedHarvestsItsTopic(t *testing.T) {
+	if testbed.Reduced {
+		t.Skip("1,700 pages have no order worth measuring")
+	}
+	for i := range uint64(3) {
+		seed := *testbed.FirstSeed + i
+		plain, all := harvest(t, seed, "breadth-first", "")
+		focused, same := harvest(t, seed, "focused", `anchor contains "topic03" ? 2 : via_count("topic03") > 0 ? 1 : 0`)
+		if focused < 2*plain || all != same {
+			t.Errorf("seed %d: %.3f of the topic, %.3f breadth-first; %f and %f in all", seed, focused, plain, same, all)
+		}
+	}
+}

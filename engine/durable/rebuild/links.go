@@ -162,7 +162,8 @@ func (r *linkReading) offerLinks(page []byte, it queued.URL) error {
 	r.Journal.Count.DroppedLinks.Add(int64(r.links.Dropped))
 	r.Journal.Count.DroppedBytes.Add(int64(r.links.Budget.LinksDropped))
 	var fault error
-	err := journal.EachLink(r.links.Links, func(kind parse.Kind, url []byte) {
+	err := journal.EachScored(r.links.Links, func(kind parse.Kind, score int, url []byte) {
+		it.Score = score
 		if r.noteCalled(kind, url, &it); fault == nil {
 			r.Frontier.AddLink(&r.scratch, url, kind, it)
 			fault = r.flush(false, r.Ready.Append)

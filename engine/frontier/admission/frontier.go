@@ -59,6 +59,7 @@ type Scratch struct {
 	routed       queued.URL     // that another agent owns
 	urls         [][]byte       // those that passed the checks, borrowed
 	fingerprints []xxh3.Uint128 // of urls
+	scores       []int          // of urls, as kinds
 	kinds        []parse.Kind   // of urls, if they are links of a page
 	excessFrom   int            // index in urls: from here on requisites are beyond Rules.MaxRequisites
 	view         *ownership.View
@@ -81,7 +82,7 @@ type tally struct {
 }
 
 func (f *Frontier) begin(d *Scratch) {
-	d.urls, d.fingerprints, d.kinds = d.urls[:0], d.fingerprints[:0], d.kinds[:0]
+	d.urls, d.fingerprints, d.kinds, d.scores = d.urls[:0], d.fingerprints[:0], d.kinds[:0], d.scores[:0]
 	d.rules, d.kind = f.RulesInForce(), parse.Anchor
 	d.view = f.Views.Load()
 	if d.isShared = !d.view.OwnsAll(); d.isShared {
@@ -153,12 +154,12 @@ func (f *Frontier) AddAll(d *Scratch, links []byte, it queued.URL) (n int, err e
 	f.begin(d)
 	own, requisites := it, 0
 	d.source.isSitemap = it.Sitemap
-	err = journal.EachLink(links, func(kind parse.Kind, url []byte) {
+	err = journal.EachScored(links, func(kind parse.Kind, score int, url []byte) {
 		n++
 		d.rules.hop(&own, &it, kind)
 		d.kind = kind
 		if f.check(d, url, &own) == Belongs {
-			d.kinds = append(d.kinds, kind)
+			d.kinds, d.scores = append(d.kinds, kind), append(d.scores, score)
 			if queued.IsRequisite(own.Embeds) {
 				requisites++
 			}
@@ -192,7 +193,7 @@ func (f *Frontier) AddLink(d *Scratch, url []byte, kind parse.Kind, it queued.UR
 	own := it
 	d.kind, d.source.isSitemap = kind, it.Sitemap
 	if d.rules.hop(&own, &it, kind); f.check(d, url, &own) == Belongs {
-		d.kinds = append(d.kinds, kind)
+		d.kinds, d.scores = append(d.kinds, kind), append(d.scores, it.Score)
 	}
 	f.admit(d, it, false)
 }
@@ -281,6 +282,7 @@ func (f *Frontier) admit(d *Scratch, it queued.URL, received bool) {
 		it.Rest = d.urls[i]
 		if len(d.kinds) > 0 {
 			d.rules.hop(&it, &page, d.kinds[i])
+			it.Score = d.scores[i]
 			it.Excess = i >= d.excessFrom && d.kinds[i].IsRequisite()
 			if it.Via = page.Via; it.Via == nil && d.kinds[i].IsRequisite() {
 				it.Via = d.Page

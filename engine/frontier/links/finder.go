@@ -82,9 +82,12 @@ type urlBuffers struct {
 
 // passage is what the filters know about the current page.
 type passage struct {
-	via  filter.Via // the page, for the follow filter
-	page filter.Way // how it was reached
-	way  filter.Way // how its links are
+	via     filter.Via        // the page, for the follow filter
+	anchors map[int][]byte    // texts of links, by their index in the page
+	anchor  []byte            // text of the link at hand
+	scored  filter.ScoredPage // the page, for the scores of its links
+	page    filter.Way        // how it was reached
+	way     filter.Way        // how its links are
 }
 
 // Options say which links are taken.
@@ -106,6 +109,7 @@ type Options struct {
 type Filters struct {
 	Parse  *filter.Parse
 	Follow *filter.Follow
+	Score  *filter.Score
 }
 
 // Page is a page as the filters see it.
@@ -119,11 +123,15 @@ type Page struct {
 
 // NewFinder returns a Finder for one goroutine.
 func NewFinder(o Options) *Finder {
+	of := parse.Options{
+		Robot: robots.Token, Forms: o.Forms, Speculative: o.Speculative, PDF: o.PDF,
+		Text: o.Text,
+	}
+	if by := o.By.Score; by != nil {
+		of.Text, of.Details = of.Text || by.AsksText(), by.AsksAnchor()
+	}
 	return &Finder{
-		scanner: parse.NewScanner(parse.Options{
-			Robot: robots.Token, Forms: o.Forms, Speculative: o.Speculative, PDF: o.PDF,
-			Text: o.Text,
-		}),
+		scanner:   parse.NewScanner(of),
 		textLists: textLists{reader: sitemap.NewReader(sitemap.Options{})},
 		Decoder:   coding.New(coding.Options{}),
 		O:         o,
@@ -165,6 +173,9 @@ func (l *Finder) Open(from Page) bool {
 	l.passage.page = from.Way
 	if l.O.By.Follow != nil {
 		l.O.By.Follow.From(&l.passage.via, from.URL, &r)
+	}
+	if l.O.By.Score != nil {
+		l.O.By.Score.From(&l.passage.scored, from.URL, &r)
 	}
 	return l.O.By.Parse == nil || l.O.By.Parse.Reads(from.URL, from.Way, &r)
 }
@@ -228,12 +239,50 @@ func (l *Finder) scanPage(url, body []byte, p *fetch.Page) {
 	if l.IsForbidden = l.O.Nofollow && res.NoFollow; l.IsForbidden {
 		return
 	}
+	l.readForScores(res)
 	var base []byte
 	base, l.buffers.base = urlx.Base(l.buffers.base, url, res.Base)
 	for i := range res.Links {
 		if link := &res.Links[i]; !l.O.Nofollow || !link.NoFollow {
+			l.passage.anchor = l.passage.anchors[i]
 			l.Resolve(base, link.Ref, link.Kind, link.NoFollow)
 		}
+	}
+	l.passage.anchor = nil
+}
+
+// readForScores notes what the scores of links need of a page.
+func (l *Finder) readForScores(res *parse.Result) {
+	by := l.O.By.Score
+	if by == nil {
+		return
+	}
+	by.Read(&l.passage.scored, res.Title, res.Text, l.Render > 0)
+	if !by.AsksAnchor() {
+		return
+	}
+	if l.passage.anchors == nil {
+		l.passage.anchors = map[int][]byte{}
+	}
+	clear(l.passage.anchors)
+	for i := range res.Elements { // of two before one link, the first has no link of http
+		e := &res.Elements[i]
+		if at := e.SheetFrom; at < len(res.Links) && res.Links[at].Kind == parse.Anchor {
+			l.passage.anchors[at] = e.Text
+		}
+	}
+}
+
+// scoreOf returns the score of a link. That of the target of a redirect is the largest, as its URL has had its turn.
+func (l *Finder) scoreOf(kind parse.Kind, url []byte, nofollow bool) int {
+	switch by := l.O.By.Score; {
+	case by == nil:
+		return 0
+	case kind == parse.Redirect:
+		return queued.ScoreMax
+	default:
+		link := filter.Link{URL: url, Way: l.wayOf(kind), Kind: kind.String(), NoFollow: nofollow}
+		return by.Of(&l.passage.scored, link, l.passage.anchor)
 	}
 }
 
@@ -287,7 +336,7 @@ func (l *Finder) Resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 		l.Unfollowed++
 		return
 	}
-	l.Links = journal.AppendLink(l.Links, kind, url)
+	l.Links = journal.AppendScored(l.Links, kind, l.scoreOf(kind, url, nofollow), url)
 }
 
 // AddMined takes a URL that no page has, in normal form, as a last link.
@@ -351,9 +400,9 @@ func (l *Finder) SkipOfNear() {
 // Keep leaves only the links of some kinds, and returns how many others there were.
 func (l *Finder) Keep(isWanted func(parse.Kind) bool) (dropped int) {
 	kept := l.Links[:0] // a link is copied to its place or before it
-	err := journal.EachLink(l.Links, func(kind parse.Kind, url []byte) {
+	err := journal.EachScored(l.Links, func(kind parse.Kind, score int, url []byte) {
 		if isWanted(kind) {
-			kept = journal.AppendLink(kept, kind, url)
+			kept = journal.AppendScored(kept, kind, score, url)
 		} else {
 			dropped++
 		}

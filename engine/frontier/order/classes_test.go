@@ -10,17 +10,18 @@ import (
 
 // Each value is read and written, and a bad one names the choices.
 func TestVisit_readsWhatItWrites(t *testing.T) {
-	for _, text := range []string{"breadth-first", "ranked", "per-host:0", "per-host:8", "per-host:1000", "bottom-up"} {
+	for _, text := range []string{"breadth-first", "ranked", "per-host:0", "per-host:8", "per-host:1000", "bottom-up",
+		"focused"} {
 		var v Visit
 		if err := v.UnmarshalText([]byte(text)); err != nil || v.String() != text {
 			t.Errorf("%s becomes %s, %v", text, v, err)
 		}
 	}
 	for text, says := range map[string]string{
-		"":               `"" is no order: write breadth-first, ranked, per-host:DEPTH or bottom-up`,
-		"depth-first":    `"depth-first" is no order: write breadth-first, ranked, per-host:DEPTH or bottom-up`,
-		"ranked:3":       `"ranked:3" is no order: write breadth-first, ranked, per-host:DEPTH or bottom-up`,
-		"per-host":       `"per-host" is no order: write breadth-first, ranked, per-host:DEPTH or bottom-up`,
+		"":               `"" is no order: write breadth-first, ranked, per-host:DEPTH, bottom-up or focused`,
+		"depth-first":    `"depth-first" is no order: write breadth-first, ranked, per-host:DEPTH, bottom-up or focused`,
+		"ranked:3":       `"ranked:3" is no order: write breadth-first, ranked, per-host:DEPTH, bottom-up or focused`,
+		"per-host":       `"per-host" is no order: write breadth-first, ranked, per-host:DEPTH, bottom-up or focused`,
 		"per-host:":      `"per-host:": write a depth from 0 to 1000, such as per-host:8`,
 		"per-host:-1":    `"per-host:-1": write a depth from 0 to 1000, such as per-host:8`,
 		"per-host:1001":  `"per-host:1001": write a depth from 0 to 1000, such as per-host:8`,
@@ -118,5 +119,18 @@ func TestClasses_noneStarves(t *testing.T) {
 	}
 	if !p.Owns(0) || !p.Owns(Classes-1) || p.Owns(Classes) {
 		t.Error("the classes are not those of the policy")
+	}
+}
+
+// Seeds are first, then URLs by their score.
+func TestFocused_largestScoreFirst(t *testing.T) {
+	p := of(t, "focused", nil)
+	if got := p.QueueOf(&queued.URL{Seed: true}); got != 0 {
+		t.Errorf("a seed has class %d", got)
+	}
+	for score := range Classes {
+		if got := p.QueueOf(&queued.URL{Score: score}); got != Classes-1-score {
+			t.Errorf("score %d has class %d", score, got)
+		}
 	}
 }

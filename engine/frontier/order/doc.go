@@ -19,10 +19,11 @@
 //
 // Another domain is counted by one bit of 64, so a number of domains has an error of some 8 % and is 266 at most.
 //
-// perHost and bottomUp have classes in place of domains; the first class that has URLs is next. perHost is that of
-// UbiCrawler (Boldi, Codenotti, Santini and Vigna, 2004): URLs of the visit of a host come before those that begin
-// another one. A visit has a depth, which is counted from the least depth of the URLs of the host. bottomUp is that of
-// Tarantula: the deeper the folder, the sooner. One URL in 64 comes from any class, in turn.
+// perHost, bottomUp and focused have classes in place of domains; the first class that has URLs is next. perHost is
+// that of UbiCrawler (Boldi, Codenotti, Santini and Vigna, 2004): URLs of the visit of a host come before those that
+// begin another one. A visit has a depth, which is counted from the least depth of the URLs of the host. bottomUp is
+// that of Tarantula: the deeper the folder, the sooner. focused has the classes of queued.URL.Score, which the
+// expression of --score yields when a link is found. One URL in 64 comes from any class, in turn.
 //
 // The two sliding windows of Tarantula are not here. Both take turns among hosts, as the workbench does in any case.
 //

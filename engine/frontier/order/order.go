@@ -23,6 +23,7 @@ const (
 	ModeRanked
 	ModePerHost
 	ModeBottomUp
+	ModeFocused
 	modes
 )
 
@@ -31,7 +32,7 @@ const perHostMost = 1000
 
 // visitWords are the names of the modes.
 func visitWords() [modes]string {
-	return [modes]string{"breadth-first", "ranked", "per-host:", "bottom-up"}
+	return [modes]string{"breadth-first", "ranked", "per-host:", "bottom-up", "focused"}
 }
 
 // String is what UnmarshalText reads.
@@ -61,12 +62,12 @@ func (v *Visit) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%.60q is no order: write breadth-first, ranked, per-host:DEPTH or bottom-up", text)
+	return fmt.Errorf("%.60q is no order: write breadth-first, ranked, per-host:DEPTH, bottom-up or focused", text)
 }
 
 // Options are the options of the order.
 type Options struct {
-	Visit Visit `type:"term" help:"Which URLs come to their hosts first. breadth-first: those that were found first. ranked: those of domains that many other domains link to; a domain that nothing else links to, as a spam farm, comes last. per-host:DEPTH: a host is visited to that depth before the next one. bottom-up: those in the deepest folders. One agent only, except breadth-first." words:"breadth-first,ranked,per-host:8,bottom-up" default:"breadth-first" placeholder:"ORDER"`
+	Visit Visit `type:"term" help:"Which URLs come to their hosts first. breadth-first: those that were found first. ranked: those of domains that many other domains link to; a domain that nothing else links to, as a spam farm, comes last. per-host:DEPTH: a host is visited to that depth before the next one. bottom-up: those in the deepest folders. focused: those with the largest --score. One agent only, except breadth-first." words:"breadth-first,ranked,per-host:8,bottom-up,focused" default:"breadth-first" placeholder:"ORDER"`
 
 	Budgets Budgets `kong:"-"` // weights of domains from outside, for ModeRanked
 }
@@ -122,6 +123,8 @@ func New(o Options, seed uint64, state []byte) Policy {
 		return newPerHost(o.Visit.Depth, seed, state)
 	case ModeBottomUp:
 		return &bottomUp{state: state}
+	case ModeFocused:
+		return &focused{state: state}
 	default:
 		return BreadthFirst{state}
 	}

@@ -10,6 +10,7 @@
 //	URL   ---> [ Lists ] [ Fetch ]   the same rules, then all | none | expression       may it be fetched now?
 //	page  ---> [ Parse ]             all | none | expression                            is it searched for links?
 //	page  ---> [ Store ]             all | none | expression                            is it stored?
+//	link  ---> [ Score ]             expression that yields a number                    how soon is it fetched?
 //	answer --> [ Stat ]              expression that yields a number                    what is added up?
 //
 // # The named scopes
@@ -55,12 +56,15 @@
 // Stat knows what Store knows, and outcome (string, as in crawl.log), stored (bool) and seconds (float, of the
 // exchange). It is asked about failed requests, too: then status is 0. Numbers are int and float; true counts as 1.
 //
+// Score knows what Follow knows, and in lower case anchor (string, the text of the link), via_title (string) and
+// via_count("word") (int, how often the text of the page has the word). A score is between 0 and ScoresMost.
+//
 // At all points, domain_of(host) gives the registrable domain of any host.
 //
 // An unknown name or a wrong type is an error when compiling, with its position. An error during an evaluation (a list
 // index, a division by zero) is counted, and the cautious answer is used: Scope, Fetch and Follow refuse, so that
-// nothing is fetched by mistake; Parse and Store accept, so that nothing is lost. Regular expressions are RE2, in
-// linear time.
+// nothing is fetched by mistake; Parse and Store accept, so that nothing is lost. Score and Stat yield 0. Regular
+// expressions are RE2, in linear time.
 //
 // # Cost
 //

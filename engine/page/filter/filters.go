@@ -13,6 +13,8 @@ type Options struct {
 	Follow string `help:"Links that are followed: all, none, or an expression." default:"all" words:"all,none" placeholder:"EXPR"`
 	Store  string `help:"Responses that are archived: all, none, or an expression. With 'none' the crawl only discovers URLs." default:"all" words:"all,none" placeholder:"EXPR"`
 
+	Score string `help:"How soon a link is fetched, with --visit focused: a number from 0 to 15, and the largest comes first. true counts as 1. Example: via_count(\"jazz\") > 2 ? 2 : anchor contains \"jazz\" ? 1 : 0." placeholder:"EXPR"`
+
 	Stats []string `name:"stat" help:"Number that is added up for each answer to a page: in report.json, the metrics and progress.tsv (repeatable). true counts as 1. Example: 'pdf_bytes=content_type == \"application/pdf\" ? size : 0'." placeholder:"NAME=EXPR" sep:"none"`
 
 	Lists     Lists      `kong:"-"` // plain rules before the scope, and again before a request
@@ -31,6 +33,7 @@ type Filters struct {
 	Follow *Follow
 	Store  *Store
 	Stats  []*Stat
+	Score  *Score
 }
 
 // Compile compiles Options, and reports all faults at once. Seeds decide for scopes that name them. hasVia says that
@@ -56,6 +59,10 @@ func Compile(o *Options, seeds *Seeds, hasVia bool) (*Filters, error) {
 	fault("store", err)
 	f.Stats, err = CompileStats(o.Stats, seeds, hasVia)
 	fault("stat", err)
+	if o.Score != "" {
+		f.Score, err = CompileScore(o.Score, seeds)
+		fault("score", err)
+	}
 	if len(faults) == 0 && !hasVia {
 		if f.Fetch.AsksVia() {
 			fault("fetch", ErrViaUnknown)
@@ -97,6 +104,9 @@ func (f *Filters) Errors() map[string]int64 {
 	}
 	if f.Follow != nil {
 		count("follow", f.Follow.Errors())
+	}
+	if f.Score != nil {
+		count("score", f.Score.Errors())
 	}
 	for _, s := range f.Stats {
 		count("stat "+s.Name, s.Errors())

@@ -74,10 +74,15 @@ func (f *Follow) Follows(via *Via, link Link) bool {
 	e := f.begin()
 	facts := &e.facts
 	facts.fill(link.URL, p, link.Way, f.need, f.seeds)
-	facts.Kind, facts.NoFollow = link.Kind, link.NoFollow
-	facts.Via, facts.ViaHost, facts.ViaDomain = via.url, via.host, via.domain
-	facts.Status, facts.PageType, facts.Render = via.status, via.pageType, via.NeedsRender
-	facts.SameHost = facts.Host == via.host
-	facts.SameDomain = f.domains && facts.Domain == via.domain
+	facts.fillLink(via, &link, f.domains)
 	return f.end(e)
+}
+
+// fillLink sets what the page and the link say. The facts of the URL must be there.
+func (f *followFacts) fillLink(via *Via, link *Link, domains bool) {
+	f.Kind, f.NoFollow = link.Kind, link.NoFollow
+	f.Via, f.ViaHost, f.ViaDomain = via.url, via.host, via.domain
+	f.Status, f.PageType, f.Render = via.status, via.pageType, via.NeedsRender
+	f.SameHost = f.Host == via.host
+	f.SameDomain = domains && f.Domain == via.domain
 }

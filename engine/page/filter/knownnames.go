@@ -12,6 +12,8 @@ func knownNames(facts any) string {
 	case *followFacts:
 		return urlNames + ", kind, nofollow, via, via_host, via_domain, same_host, same_domain, status, content_type, " +
 			"needs_render"
+	case *scoreFacts:
+		return knownNames(new(followFacts)) + ", anchor, via_title, via_count"
 	case *parseFacts:
 		return urlNames + ", status, content_type, size, truncated"
 	case *storeFacts:

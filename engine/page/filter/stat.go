@@ -63,16 +63,17 @@ func isStatName(name string) bool {
 	return rest == "" && name != "" && len(name) <= statNameMax && (name[0] < '0' || name[0] > '9')
 }
 
-func (s *Stat) compileNumber(text string, seeds *Seeds) error {
+// compileNumber compiles an expression that yields a number.
+func (p *predicate[F]) compileNumber(text string, seeds *Seeds) error {
 	if seeds == nil {
 		seeds = new(Seeds)
 	}
-	s.text, s.seeds = text, seeds
-	if err := s.compileExpression(text, expr.AsAny()); err != nil {
+	p.text, p.seeds = text, seeds
+	if err := p.compileExpression(text, expr.AsAny()); err != nil {
 		return err
 	}
-	if !yieldsNumber(s.program.Node()) {
-		s.program = nil
+	if !yieldsNumber(p.program.Node()) {
+		p.program = nil
 		return fmt.Errorf("%w: %s does not always yield a number, or true or false for 1 and 0", ErrExpression, text)
 	}
 	return nil

@@ -18,6 +18,8 @@ import (
 //	|       | tries        |        |                                      |
 //	+-------+--------------+--------+--------------------------------------+
 //
+// With a score, the number in place of depth is DepthMax + ScoreMax * depth + score.
+//
 // With --warc-via, and for page requisites, two strings stand between depth and rest: the hop path, which may be empty,
 // and the URL of the page that contained the link. For a robots redirect, the origin site stands before rest. Each
 // string follows its length as a uvarint.
@@ -33,6 +35,7 @@ type URL struct {
 	Embeds        int    // embed hops from the page that needs it, up to EmbedsBeyond; 0 after a link. See IsRequisite
 	Excess        bool   // a page requisite beyond --max-requisites-per-page: it is left out and listed
 	Speculative   bool   // a string that looked like a URL led here: see parse.Speculative
+	Score         int    // of --score, up to ScoreMax: the larger, the sooner with --visit focused
 	Mined         bool   // no page has it: see engine/frontier/mining. Not with Sitemap
 	HopPath       []byte // a letter for each hop from a seed: parse.Kind.Letter; empty if unknown. Borrowed like Rest
 	Via           []byte // URL of the page that contained the link; nil if not kept. Borrowed like Rest
@@ -47,6 +50,9 @@ type Called struct {
 
 // DepthMax is the largest depth that is encoded. A larger depth is stored as DepthMax.
 const DepthMax = 1 << 20
+
+// ScoreMax is the largest score.
+const ScoreMax = 15
 
 // EmbedsMax is the largest number of embed hops from a page to one of its requisites: a style sheet, two sheets that it
 // imports, and an image of the last one.
@@ -117,7 +123,11 @@ func Append(dst []byte, it *URL) []byte {
 		flags |= flagSpeculative
 	}
 	dst = append(dst, flags, byte(min(it.Redirects, 15))<<4|byte(min(it.Tries, 15)))
-	dst = binary.AppendUvarint(dst, uint64(min(it.Depth, DepthMax)))
+	depth := uint64(min(it.Depth, DepthMax))
+	if it.Score > 0 {
+		depth = DepthMax + depth*ScoreMax + uint64(min(it.Score, ScoreMax))
+	}
+	dst = binary.AppendUvarint(dst, depth)
 	if it.Via != nil {
 		dst = AppendBytes(AppendBytes(dst, it.HopPath), it.Via)
 	}
@@ -152,8 +162,12 @@ func Decode(b []byte) (URL, bool) {
 	}
 	it.Tries, it.Redirects = int(b[1]&15), int(b[1]>>4)
 	depth, n := binary.Uvarint(b[2:])
-	if n <= 0 || depth > DepthMax {
+	if n <= 0 || depth > (DepthMax+1)*(ScoreMax+1)-1 {
 		return URL{}, false
+	}
+	if depth > DepthMax {
+		it.Score = int((depth-DepthMax-1)%ScoreMax) + 1
+		depth = (depth - DepthMax - 1) / ScoreMax
 	}
 	it.Depth = int(depth)
 	rest := b[2+n:]

@@ -134,3 +134,22 @@ func TestAppend_minedURL(t *testing.T) {
 		t.Error(path)
 	}
 }
+
+// A score is kept beside any depth, and costs nothing if it is 0.
+func TestURL_score(t *testing.T) {
+	for _, depth := range []int{0, 1, 1000, DepthMax} {
+		for score := range ScoreMax + 1 {
+			it := URL{Depth: depth, Score: score, Rest: []byte("/x")}
+			b := Append(nil, &it)
+			if got, ok := Decode(b); !ok || got.Depth != depth || got.Score != score || string(got.Rest) != "/x" {
+				t.Errorf("depth %d, score %d: %+v, %v", depth, score, got, ok)
+			}
+			if score > 0 && depth <= 1000 && len(b) != 2+3+2 {
+				t.Errorf("%d bytes", len(b))
+			}
+		}
+	}
+	if _, ok := Decode([]byte{0, 0, 0x90, 0x80, 0x80, 0x08, '/'}); ok {
+		t.Error("a depth beyond all is read")
+	}
+}

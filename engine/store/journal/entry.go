@@ -10,6 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/page/parse"
+	"orbweaver/engine/state/queued"
 	"orbweaver/internal/outcome"
 )
 
@@ -222,21 +223,36 @@ const hasSums = 0x80
 // linkLengthBits are the bits of the length in front of a link. The kind of the link stands above them.
 const linkLengthBits = 16
 
+// linkKindBits are the bits of the kind. The score of the link stands above them.
+const linkKindBits = 8
+
 // AppendLink appends one link of a page to the journal's form: a uvarint with kind and length, and the normal form.
 func AppendLink(dst []byte, kind parse.Kind, url []byte) []byte {
-	dst = binary.AppendUvarint(dst, uint64(kind)<<linkLengthBits|uint64(len(url)))
+	return AppendScored(dst, kind, 0, url)
+}
+
+// AppendScored is AppendLink for a link with a score, which stands above the kind: see queued.URL.
+func AppendScored(dst []byte, kind parse.Kind, score int, url []byte) []byte {
+	what := uint64(score)<<linkKindBits | uint64(kind)
+	dst = binary.AppendUvarint(dst, what<<linkLengthBits|uint64(len(url)))
 	return append(dst, url...)
 }
 
 // EachLink calls f for each link that AppendLink wrote.
 func EachLink(b []byte, f func(kind parse.Kind, url []byte)) error {
+	return EachScored(b, func(kind parse.Kind, _ int, url []byte) { f(kind, url) })
+}
+
+// EachScored is EachLink with the scores.
+func EachScored(b []byte, f func(kind parse.Kind, score int, url []byte)) error {
 	for len(b) > 0 {
 		head, n := binary.Uvarint(b)
-		kind, size := head>>linkLengthBits, head&(1<<linkLengthBits-1)
-		if n <= 0 || size > uint64(len(b)-n) || kind >= uint64(parse.KindCount) {
+		kind, size := head>>linkLengthBits&(1<<linkKindBits-1), head&(1<<linkLengthBits-1)
+		score := head >> (linkLengthBits + linkKindBits)
+		if n <= 0 || size > uint64(len(b)-n) || kind >= uint64(parse.KindCount) || score > queued.ScoreMax {
 			return io.ErrUnexpectedEOF
 		}
-		f(parse.Kind(kind), b[n:n+int(size)])
+		f(parse.Kind(kind), int(score), b[n:n+int(size)])
 		b = b[n+int(size):]
 	}
 	return nil

@@ -89,6 +89,9 @@ func (w *Writer) appendHTML(
 		dst = d.writeSteering(dst, r)
 	}
 	dst = append(dst, "</head>\n<body class=\"page\">\n"...)
+	if w.config.Topics > 0 {
+		dst = append(w.model.AppendTopic(append(dst, "<p>"...), h.Index), "</p>\n"...)
+	}
 	if !w.config.PlainLinks {
 		dst = w.appendTrap(dst, d, r)
 	}
@@ -171,7 +174,7 @@ func (w *Writer) appendAnchor(dst []byte, d *Document, r *draw.RNG, t simweb.Tar
 		f = th.PageAt(int(t.Page))
 	}
 	if w.config.PlainLinks {
-		return d.writePlain(dst, r, t, f.Media)
+		return w.appendPlain(dst, d, r, t, f.Media)
 	}
 	way := r.Below(20)
 	open, end := "<p class=\"nav\"><a class=\"link\" href", ">"
@@ -205,14 +208,25 @@ func (w *Writer) appendAnchor(dst []byte, d *Document, r *draw.RNG, t simweb.Tar
 	dst = d.attribute(dst, r)
 	dst = append(dst, end...)
 	if end == ">" {
-		dst = append(dst, corpus.Word(uint32(r.Next()))...)
+		dst = w.appendAnchorText(dst, r, t)
 		dst = append(dst, "</a></p>\n"...)
 	}
 	return dst
 }
 
-// writePlain appends the simplest element that links to t.
-func (d *Document) writePlain(dst []byte, r *draw.RNG, t simweb.Target, content simweb.MediaType) []byte {
+// appendAnchorText appends the text of a link to t.
+func (w *Writer) appendAnchorText(dst []byte, r *draw.RNG, t simweb.Target) []byte {
+	dst = append(dst, corpus.Word(uint32(r.Next()))...)
+	if w.config.Topics > 0 && t.Host >= 0 && r.Below(2) == 0 {
+		dst = w.model.AppendTopic(append(dst, ' '), int(t.Host))
+	}
+	return dst
+}
+
+// appendPlain appends the simplest element that links to t.
+func (w *Writer) appendPlain(
+	dst []byte, d *Document, r *draw.RNG, t simweb.Target, content simweb.MediaType,
+) []byte {
 	open, end := "<p class=\"nav\"><a href=\"", ""
 	switch content {
 	case simweb.MediaPNG:
@@ -225,7 +239,7 @@ func (d *Document) writePlain(dst []byte, r *draw.RNG, t simweb.Target, content 
 	if end != "" {
 		return append(dst, end...)
 	}
-	dst = append(append(dst, "\">"...), corpus.Word(uint32(r.Next()))...)
+	dst = w.appendAnchorText(append(dst, "\">"...), r, t)
 	return append(dst, "</a></p>\n"...)
 }
 

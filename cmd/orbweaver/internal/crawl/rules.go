@@ -53,6 +53,7 @@ func (c *listOptions) points(cfg *engine.Config) (from dryrun.Sources, err error
 	bad.Add("--store", err)
 	_, err = filter.CompileStats(f.Stats, nil, cfg.Archive.Via)
 	bad.Add("--stat", err)
+	bad.Add("--score", checkScore(cfg))
 	from.ExcludeHosts, f.Lists.ExcludeHosts, err = readList(c.ExcludeHosts, filter.CompileHosts)
 	bad.Add("--exclude-hosts", err)
 	from.IncludeHosts, f.Lists.IncludeHosts, err = readList(c.IncludeHosts, filter.CompileHosts)
@@ -122,6 +123,20 @@ func readRules(name string) (filter.Rules, error) {
 	}
 	defer f.Close()
 	return filter.ReadRules(name, f)
+}
+
+// checkScore checks the expression of --score, which belongs to one order.
+func checkScore(cfg *engine.Config) error {
+	switch isFocused := cfg.Order.Visit.Mode == order.ModeFocused; {
+	case isFocused && cfg.Filters.Score == "":
+		return errors.New("--visit focused needs it: say which links come first, as --score 'anchor contains \"jazz\"'")
+	case cfg.Filters.Score == "":
+		return nil
+	case !isFocused:
+		return errors.New("is for --visit focused: add that, or leave it out")
+	}
+	_, err := filter.CompileScore(cfg.Filters.Score, nil)
+	return err
 }
 
 // budgets reads the weights of domains for the order.

@@ -1,0 +1,147 @@
+package filter
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// ScoresMost is the largest score.
+const ScoresMost = 15
+
+// Score says how soon a link is fetched: --score. It is safe for concurrent use.
+type Score struct {
+	predicate[scoreFacts]
+	asksAnchor, asksTitle, asksText bool
+}
+
+type scoreFacts struct {
+	followFacts
+	Anchor  string           `expr:"anchor"`
+	Title   string           `expr:"via_title"`
+	CountOf func(string) int `expr:"via_count"`
+}
+
+// ScoredPage is a page with what the scores of its links need. It belongs to one goroutine. The zero value is ready for
+// Score.From.
+type ScoredPage struct {
+	via    Via
+	title  string
+	text   []byte // in lower case
+	counts map[string]int
+}
+
+// CompileScore compiles an expression that yields a number or a bool. It keeps seeds, which may be nil if there are
+// none.
+func CompileScore(text string, seeds *Seeds) (*Score, error) {
+	s := new(Score)
+	if err := s.compileNumber(text, seeds); err != nil {
+		return nil, err
+	}
+	if err := countsConstants(s.program.Node()); err != nil {
+		return nil, err
+	}
+	s.need.domain = s.need.domain || s.asks.any("same_domain")
+	s.asksAnchor, s.asksTitle, s.asksText = s.asks.any("anchor"), s.asks.any("via_title"), s.asks.any("via_count")
+	return s, nil
+}
+
+// AsksAnchor reports whether the expression uses the text of the link.
+func (s *Score) AsksAnchor() bool { return s.asksAnchor }
+
+// AsksText reports whether it uses the text of the page.
+func (s *Score) AsksText() bool { return s.asksText }
+
+// From sets p to a page, for its links. It borrows url and r for the call.
+func (s *Score) From(p *ScoredPage, url []byte, r *Response) {
+	*p = ScoredPage{via: Via{status: r.Status}, text: p.text[:0], counts: p.counts}
+	clear(p.counts)
+	at, ok := split(url)
+	if !ok {
+		return
+	}
+	p.via.url, p.via.pageType = string(url), mediaType(r.ContentType)
+	p.via.host = p.via.url[len(at.scheme)+3:][:len(at.host)]
+	p.via.domain = string(registrable(at.host))
+}
+
+// Read sets what the page says. It borrows title and text for the call.
+func (s *Score) Read(p *ScoredPage, title, text []byte, needsRender bool) {
+	p.via.NeedsRender = needsRender
+	if s.asksTitle {
+		p.title = string(bytes.ToLower(title))
+	}
+	if s.asksText {
+		p.text = append(p.text[:0], bytes.ToLower(text)...)
+	}
+}
+
+// count returns how often a word is in the text of the page.
+func (p *ScoredPage) count(word string) int {
+	n, isKnown := p.counts[word]
+	if !isKnown {
+		if n = bytes.Count(p.text, bytes.ToLower([]byte(word))); p.counts == nil {
+			p.counts = map[string]int{}
+		}
+		p.counts[word] = n
+	}
+	return n
+}
+
+// Of returns the score of a link of the page: 0, or up to ScoresMost. anchor is the text of the link. A failed
+// evaluation is counted, and yields 0.
+func (s *Score) Of(page *ScoredPage, link Link, anchor []byte) int {
+	p, ok := split(link.URL)
+	if !ok {
+		return 0
+	}
+	e := s.begin()
+	defer s.machines.Put(e)
+	facts := &e.facts
+	facts.fill(link.URL, p, link.Way, s.need, s.seeds)
+	facts.fillLink(&page.via, &link, true)
+	facts.Anchor, facts.Title, facts.CountOf = "", page.title, page.count
+	if s.asksAnchor {
+		facts.Anchor = string(bytes.ToLower(bytes.TrimSpace(anchor)))
+	}
+	out, err := e.machine.Run(s.program, facts)
+	n, ok := numberOf(out)
+	if err != nil || !ok {
+		s.errors.Add(1)
+		return 0
+	}
+	return int(min(max(n, 0), ScoresMost))
+}
+
+// countsConstants returns an error if via_count counts a word that is not written out: its cost would be that of the
+// text of the page for each link.
+func countsConstants(root ast.Node) error {
+	var c countCalls
+	ast.Walk(&root, &c)
+	if c.calls != c.named {
+		return fmt.Errorf(`%w: via_count takes a word that is written out, as via_count("word")`, ErrExpression)
+	}
+	return nil
+}
+
+// countCalls counts the uses of via_count, and its calls with a constant.
+type countCalls struct{ named, calls int }
+
+// Visit counts a node.
+func (c *countCalls) Visit(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.IdentifierNode:
+		if n.Value == "via_count" || n.Value == "$env" {
+			c.named++
+		}
+	case *ast.CallNode:
+		callee, isName := n.Callee.(*ast.IdentifierNode)
+		if !isName || callee.Value != "via_count" || len(n.Arguments) != 1 {
+			return
+		}
+		if word, isText := n.Arguments[0].(*ast.StringNode); isText && word.Value != "" {
+			c.calls++
+		}
+	}
+}
