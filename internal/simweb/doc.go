@@ -17,7 +17,7 @@
 // The graph. Page p of a host hangs on page (p-1)/PageFanout, root of host h on the root of (h-1)/HostFanout. What has
 // others hanging on it is plain, whole and allowed; faults, denials and other content are those of leaves. So from the
 // root of host 0 everything can be reached by links over good pages, whatever the rates are. Extra links are Zipf-like,
-// inside the host and across hosts.
+// inside the host and across hosts. With Topics, each host has one, and extra links prefer hosts of the same topic.
 //
 // Names. A path ends in the page's number, behind words that hold no digit. Model.Locate reads it, writes the path
 // again and compares, so there is one name for one page. /~hop, /~land and /~loop are steps of redirects, /~robots

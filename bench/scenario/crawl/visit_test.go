@@ -11,6 +11,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/derive/quality"
+	"orbweaver/engine"
 	"orbweaver/engine/frontier/order"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
@@ -117,42 +118,58 @@ func TestVisit_deeperVisitsAreLessBreadthFirst(t *testing.T) {
 	}
 }
 
+// topicRig is a crawl of a web with ten topics.
+func topicRig(t *testing.T, seed uint64, visit, score string) (*testbed.Rig, engine.Config, *simweb.Model) {
+	t.Helper()
+	world := testbed.SkewedWorld(seed)
+	world.Topics, world.Homophily = 10, 0.7
+	rig := testbed.MustRig(t, world, true)
+	cfg := rig.Config()
+	if err := cfg.Order.Visit.UnmarshalText([]byte(visit)); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Filters.Score = score
+	cfg.Workers.Fetchers = 8
+	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = time.Second, 100*time.Millisecond
+	m, err := simweb.NewModel(world)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rig, cfg, m
+}
+
+// topicsOf returns for each page that a crawl has asked for whether it is of one topic.
+func topicsOf(rig *testbed.Rig, m *simweb.Model) (isOfTopic []bool) {
+	for a := range rig.Log.All() {
+		if target, ok := m.Find(a.URL); ok && a.Path != "/robots.txt" {
+			isOfTopic = append(isOfTopic, m.TopicOf(int(target.Host)) == 3)
+		}
+	}
+	return isOfTopic
+}
+
+// shareOf returns which share of a list is true.
+func shareOf(list []bool) float64 {
+	n := 0
+	for _, is := range list {
+		if is {
+			n++
+		}
+	}
+	return float64(n) / float64(len(list))
+}
+
+// focusedScore is for the topic of topicsOf.
+const focusedScore = `anchor contains "topic03" ? 2 : via_count("topic03") > 0 ? 1 : 0`
+
 // harvest crawls a web with topics and returns which share of the first tenth of its pages is of one topic, and of all.
 func harvest(t *testing.T, seed uint64, visit, score string) (tenth, all float64) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		world := testbed.SkewedWorld(seed)
-		world.Topics, world.Homophily = 10, 0.7
-		rig := testbed.MustRig(t, world, true)
-		cfg := rig.Config()
-		if err := cfg.Order.Visit.UnmarshalText([]byte(visit)); err != nil {
-			t.Fatal(err)
-		}
-		cfg.Filters.Score = score
-		cfg.Workers.Fetchers = 8
-		cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = time.Second, 100*time.Millisecond
+		rig, cfg, m := topicRig(t, seed, visit, score)
 		rig.MustCrawl(t, cfg, rig.FS)
-		m, err := simweb.NewModel(world)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var isOfTopic []float64
-		for a := range rig.Log.All() {
-			if target, ok := m.Find(a.URL); ok && a.Path != "/robots.txt" {
-				of := 0.0
-				if m.TopicOf(int(target.Host)) == 3 {
-					of = 1
-				}
-				isOfTopic = append(isOfTopic, of)
-			}
-		}
-		mean := func(list []float64) (sum float64) {
-			for _, n := range list {
-				sum += n / float64(len(list))
-			}
-			return sum
-		}
-		tenth, all = mean(isOfTopic[:len(isOfTopic)/10]), mean(isOfTopic)
+		pages := topicsOf(rig, m)
+		tenth, all = shareOf(pages[:len(pages)/10]), shareOf(pages)
 	})
 	t.Logf("seed %d, %s: %.1f %% of the first tenth, %.1f %% of all", seed, visit, 100*tenth, 100*all)
 	return tenth, all
@@ -167,9 +184,26 @@ func TestVisit_focusedHarvestsItsTopic(t *testing.T) {
 	for i := range uint64(3) {
 		seed := *testbed.FirstSeed + i
 		plain, all := harvest(t, seed, "breadth-first", "")
-		focused, same := harvest(t, seed, "focused", `anchor contains "topic03" ? 2 : via_count("topic03") > 0 ? 1 : 0`)
+		focused, same := harvest(t, seed, "focused", focusedScore)
 		if focused < 2*plain || all != same {
 			t.Errorf("seed %d: %.3f of the topic, %.3f breadth-first; %f and %f in all", seed, focused, plain, same, all)
 		}
 	}
+}
+
+// After a kill before the first checkpoint, all scores come from the journal and the archive, and the harvest goes on.
+func TestVisit_focusedResumesWithItsScores(t *testing.T) {
+	if testbed.Reduced {
+		t.Skip("1,700 pages have no order worth measuring")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		rig, cfg, m := topicRig(t, *testbed.FirstSeed, "focused", focusedScore)
+		disk, ended := testbed.Kill(t, rig, cfg, rig.FS, 25*time.Second, testbed.Sigkill)
+		before := len(topicsOf(rig, m))
+		testbed.ResumeToEnd(t, rig, cfg, disk, 8)
+		share := shareOf(topicsOf(rig, m)[before:][:2000])
+		if t.Logf("%d pages before the kill; %.2f after it", before, share); ended || share < 0.35 {
+			t.Errorf("%.2f of the pages after the kill are of the topic; ended %v", share, ended)
+		}
+	})
 }
