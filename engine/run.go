@@ -43,6 +43,9 @@ func (r *runner) crawl(ctx context.Context) error {
 	group := func() *lifecycle.Group { return lifecycle.NewGroup(forever, cancel) }
 	intake, fetching, parsing, returning, late := group(), group(), group(), group(), group()
 
+	if r.cluster.IsLeaving() { // it had begun to before it was stopped
+		r.run.Finish(lifecycle.ReasonLeft)
+	}
 	r.endAtLimit() // an earlier run may have reached it
 	if err := r.startIntake(intakeCtx, intake); err != nil {
 		cancel(err)
@@ -54,9 +57,6 @@ func (r *runner) crawl(ctx context.Context) error {
 		cancel(err)
 	}
 	returning.Go("return", func() error { return r.loops.returner.ReturnVisits(forever) })
-	if r.cluster.IsLeaving() { // it had begun to before it was stopped
-		r.run.Finish(lifecycle.ReasonLeft)
-	}
 
 	select {
 	case <-ctx.Done():
