@@ -17,19 +17,26 @@ import (
 	"orbweaver/internal/vfs"
 )
 
+// orderedConfig returns the settings of a crawl with more sites than its workers can serve, so that the order counts.
+func orderedConfig(t *testing.T, rig *testbed.Rig, visit string) engine.Config {
+	t.Helper()
+	cfg := rig.Config()
+	if err := cfg.Order.Visit.UnmarshalText([]byte(visit)); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Workers.Fetchers = 8
+	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = time.Second, 100*time.Millisecond
+	return cfg
+}
+
 // crawlSkewed crawls a skewed web. It returns what the first fifth of the pages has, and the disk.
 func crawlSkewed(t *testing.T, visit string, budgets order.Budgets) (f *testbed.FirstFifth, disk *vfs.Mem) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		world := testbed.SkewedWorld(*testbed.FirstSeed)
 		rig := testbed.MustRig(t, world, true)
-		cfg := rig.Config()
-		if err := cfg.Order.Visit.UnmarshalText([]byte(visit)); err != nil {
-			t.Fatal(err)
-		}
+		cfg := orderedConfig(t, rig, visit)
 		cfg.Order.Budgets = budgets
-		cfg.Workers.Fetchers = 8
-		cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = time.Second, 100*time.Millisecond
 		rig.MustCrawl(t, cfg, rig.FS)
 		var visits []string
 		for a := range rig.Log.All() {
@@ -124,13 +131,8 @@ func topicRig(t *testing.T, seed uint64, visit, score string) (*testbed.Rig, eng
 	world := testbed.SkewedWorld(seed)
 	world.Topics, world.Homophily = 10, 0.7
 	rig := testbed.MustRig(t, world, true)
-	cfg := rig.Config()
-	if err := cfg.Order.Visit.UnmarshalText([]byte(visit)); err != nil {
-		t.Fatal(err)
-	}
+	cfg := orderedConfig(t, rig, visit)
 	cfg.Filters.Score = score
-	cfg.Workers.Fetchers = 8
-	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = time.Second, 100*time.Millisecond
 	m, err := simweb.NewModel(world)
 	if err != nil {
 		t.Fatal(err)

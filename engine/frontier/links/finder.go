@@ -282,7 +282,7 @@ func (l *Finder) scoreOf(kind parse.Kind, url []byte, nofollow bool) int {
 		return queued.ScoreMax
 	default:
 		link := filter.Link{URL: url, Way: l.wayOf(kind), Kind: kind.String(), NoFollow: nofollow}
-		return by.Of(&l.passage.scored, link, l.passage.anchor)
+		return by.Of(&l.passage.scored, link, l.passage.anchor, queued.ScoreMax)
 	}
 }
 

@@ -57,7 +57,7 @@
 // exchange). It is asked about failed requests, too: then status is 0. Numbers are int and float; true counts as 1.
 //
 // Score knows what Follow knows, and in lower case anchor (string, the text of the link), via_title (string) and
-// via_count("word") (int, how often the text of the page has the word). A score is between 0 and ScoresMost.
+// via_count("word") (int, how often the text of the page has the word). A score is 0 or more, up to a limit.
 //
 // At all points, domain_of(host) gives the registrable domain of any host.
 //

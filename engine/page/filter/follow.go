@@ -43,14 +43,22 @@ func CompileFollow(text string, seeds *Seeds) (*Follow, error) {
 // From sets via to a page, for its links. It borrows url and r for the call.
 func (f *Follow) From(via *Via, url []byte, r *Response) {
 	*via = Via{status: r.Status}
+	if f.program != nil {
+		via.set(url, r, f.seeds, f.domains)
+	}
+}
+
+// set sets v to a page. It looks for the registrable domain if domains is set.
+func (v *Via) set(url []byte, r *Response, seeds *Seeds, domains bool) {
+	*v = Via{status: r.Status}
 	p, ok := split(url)
-	if f.program == nil || !ok {
+	if !ok {
 		return
 	}
-	via.url, via.pageType = string(url), mediaType(r.ContentType)
-	via.host = via.url[len(p.scheme)+3:][:len(p.host)]
-	if f.domains {
-		via.domain = via.host[f.seeds.cut(p.host):]
+	v.url, v.pageType = string(url), mediaType(r.ContentType)
+	v.host = v.url[len(p.scheme)+3:][:len(p.host)]
+	if domains {
+		v.domain = v.host[seeds.cut(p.host):]
 	}
 }
 

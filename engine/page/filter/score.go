@@ -7,12 +7,10 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// ScoresMost is the largest score.
-const ScoresMost = 15
-
 // Score says how soon a link is fetched: --score. It is safe for concurrent use.
 type Score struct {
 	predicate[scoreFacts]
+	domains                         bool // via_domain or same_domain is used
 	asksAnchor, asksTitle, asksText bool
 }
 
@@ -42,6 +40,7 @@ func CompileScore(text string, seeds *Seeds) (*Score, error) {
 	if err := countsConstants(s.program.Node()); err != nil {
 		return nil, err
 	}
+	s.domains = s.asks.any("via_domain", "same_domain")
 	s.need.domain = s.need.domain || s.asks.any("same_domain")
 	s.asksAnchor, s.asksTitle, s.asksText = s.asks.any("anchor"), s.asks.any("via_title"), s.asks.any("via_count")
 	return s, nil
@@ -55,15 +54,9 @@ func (s *Score) AsksText() bool { return s.asksText }
 
 // From sets p to a page, for its links. It borrows url and r for the call.
 func (s *Score) From(p *ScoredPage, url []byte, r *Response) {
-	*p = ScoredPage{via: Via{status: r.Status}, text: p.text[:0], counts: p.counts}
+	*p = ScoredPage{text: p.text[:0], counts: p.counts}
 	clear(p.counts)
-	at, ok := split(url)
-	if !ok {
-		return
-	}
-	p.via.url, p.via.pageType = string(url), mediaType(r.ContentType)
-	p.via.host = p.via.url[len(at.scheme)+3:][:len(at.host)]
-	p.via.domain = string(registrable(at.host))
+	p.via.set(url, r, s.seeds, s.domains)
 }
 
 // Read sets what the page says. It borrows title and text for the call.
@@ -89,9 +82,9 @@ func (p *ScoredPage) count(word string) int {
 	return n
 }
 
-// Of returns the score of a link of the page: 0, or up to ScoresMost. anchor is the text of the link. A failed
-// evaluation is counted, and yields 0.
-func (s *Score) Of(page *ScoredPage, link Link, anchor []byte) int {
+// Of returns the score of a link of the page: from 0 to most. anchor is the text of the link. A failed evaluation is
+// counted, and yields 0.
+func (s *Score) Of(page *ScoredPage, link Link, anchor []byte, most int) int {
 	p, ok := split(link.URL)
 	if !ok {
 		return 0
@@ -100,7 +93,7 @@ func (s *Score) Of(page *ScoredPage, link Link, anchor []byte) int {
 	defer s.machines.Put(e)
 	facts := &e.facts
 	facts.fill(link.URL, p, link.Way, s.need, s.seeds)
-	facts.fillLink(&page.via, &link, true)
+	facts.fillLink(&page.via, &link, s.domains)
 	facts.Anchor, facts.Title, facts.CountOf = "", page.title, page.count
 	if s.asksAnchor {
 		facts.Anchor = string(bytes.ToLower(bytes.TrimSpace(anchor)))
@@ -111,7 +104,7 @@ func (s *Score) Of(page *ScoredPage, link Link, anchor []byte) int {
 		s.errors.Add(1)
 		return 0
 	}
-	return int(min(max(n, 0), ScoresMost))
+	return int(min(max(n, 0), float64(most)))
 }
 
 // countsConstants returns an error if via_count counts a word that is not written out: its cost would be that of the

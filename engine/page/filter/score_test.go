@@ -16,7 +16,7 @@ func scoreOf(t *testing.T, expression, url, anchor string) int {
 	var page ScoredPage
 	s.From(&page, []byte("http://www.a.test/x"), &Response{Status: 200, ContentType: []byte("text/html")})
 	s.Read(&page, []byte("About Webs"), []byte("Webs of silk. WEBS of steel. B\u00fccher"), false)
-	return s.Of(&page, Link{URL: []byte(url), Way: Way{Depth: 2}, Kind: "anchor"}, []byte(anchor))
+	return s.Of(&page, Link{URL: []byte(url), Way: Way{Depth: 2}, Kind: "anchor"}, []byte(anchor), 15)
 }
 
 // A score knows the link, its text, and the page, in any case of letters.
@@ -25,7 +25,7 @@ func TestScore_knowsLinkAndPage(t *testing.T) {
 		`via_count("webs")`: 2, `via_count("WEBS")`: 2, `via_count("none")`: 0, `via_count("b\u00fccher")`: 1,
 		`via_count("webs") + via_count("webs")`: 4, `anchor contains "orb weaver"`: 1, `anchor == "an orb weaver"`: 1,
 		`via_title contains "webs" ? 7 : 1`: 7, `host == "b.test" and path == "/p"`: 1, `depth`: 2, `same_domain ? 9 : 3`: 3,
-		`via_host == "www.a.test" && status == 200 ? 2.9 : 0`: 2, `100`: ScoresMost, `-3`: 0, `false`: 0, `1/0`: 0,
+		`via_host == "www.a.test" && status == 200 ? 2.9 : 0`: 2, `100`: 15, `-3`: 0, `false`: 0, `1/0`: 0,
 		`kind == "anchor" ? 5 : 0`: 5, `needs_render`: 0,
 	} {
 		if got := scoreOf(t, expression, "http://b.test/p", " An Orb Weaver "); got != want {
@@ -51,7 +51,7 @@ func TestScore_forgetsThePageBefore(t *testing.T) {
 	}{{"silk silk", 2}, {"", 0}, {"silk", 1}} {
 		s.From(&page, []byte("http://a.test/"), &Response{})
 		s.Read(&page, nil, []byte(c.text), false)
-		if got := s.Of(&page, link, nil); got != c.want {
+		if got := s.Of(&page, link, nil, 15); got != c.want {
 			t.Errorf("%q has %d", c.text, got)
 		}
 	}
@@ -81,7 +81,8 @@ func TestScore_countsFailures(t *testing.T) {
 	var page ScoredPage
 	f.Score.From(&page, []byte("http://a.test/"), &Response{})
 	link := Link{URL: []byte("http://b.test/")}
-	if bad, good := f.Score.Of(&page, link, []byte("x")), f.Score.Of(&page, link, []byte("3")); bad != 0 || good != 3 {
+	bad, good := f.Score.Of(&page, link, []byte("x"), 15), f.Score.Of(&page, link, []byte("3"), 15)
+	if bad != 0 || good != 3 {
 		t.Errorf("%d and %d", bad, good)
 	}
 	if f.Errors()["score"] != 1 {
