@@ -13,13 +13,17 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Crawl are the nodes of a crawl, numbered from 0 in the order of their visits, and the links among them.
+// Crawl are the nodes of a crawl, numbered from 0 in the order of their visits, and the links among them. What
+// the crawl has not visited has the highest numbers.
 type Crawl struct {
 	// Links is the number of links between nodes, each once on a page; Outside that of links to what has no capture.
 	Links, Outside int64
 
 	sites      []uint32 // of each node
 	isDocument []bool
+	visited    int      // nodes
+	roots      []uint32 // nodes; of an archive, they follow from the visits
+	answers    []Visit  // by their ends; of an archive, in the order of visits
 	file       vfs.File // the lists: node, number of successors, successors; 4 bytes each
 	lists      []list   // of each node
 	size       int64    // of file
@@ -54,6 +58,7 @@ func open(fsys vfs.FS, parts []string) (*Crawl, error) {
 	c := &Crawl{
 		sites: make([]uint32, len(captures)), isDocument: make([]bool, len(captures)), lists: make([]list, len(captures)),
 	}
+	c.visited = len(captures)
 	sites := make(map[uint64]uint32)
 	for i := range captures {
 		v := &captures[i]
@@ -154,15 +159,7 @@ func (c *Crawl) copyLinks(fsys vfs.FS, parts []string, known *numbers) error {
 					text = binary.LittleEndian.AppendUint32(text, to|uint32(link&1)<<31)
 				}
 			}
-			n := uint32(len(text) / 4)
-			c.Links += int64(n)
-			c.lists[node] = list{c.size + 8, n}
-			c.size += 8 + int64(len(text))
-			var head [8]byte
-			binary.LittleEndian.PutUint32(head[:], node)
-			binary.LittleEndian.PutUint32(head[4:], n)
-			_, _ = out.Write(head[:]) // bufio keeps the first error for Flush
-			_, _ = out.Write(text)
+			c.write(out, node, text)
 			return nil
 		})
 		if err != nil {
@@ -170,6 +167,19 @@ func (c *Crawl) copyLinks(fsys vfs.FS, parts []string, known *numbers) error {
 		}
 	}
 	return out.Flush()
+}
+
+// write writes the successors of a node, 4 bytes each. The caller flushes.
+func (c *Crawl) write(out *bufio.Writer, node uint32, successors []byte) {
+	n := uint32(len(successors) / 4)
+	c.Links += int64(n)
+	c.lists[node] = list{c.size + 8, n}
+	c.size += 8 + int64(len(successors))
+	var head [8]byte
+	binary.LittleEndian.PutUint32(head[:], node)
+	binary.LittleEndian.PutUint32(head[4:], n)
+	_, _ = out.Write(head[:]) // bufio keeps the first error for Flush
+	_, _ = out.Write(successors)
 }
 
 // links reads the successors of a node from its number from on, most of them at once, into dst.

@@ -1,7 +1,8 @@
 // Package quality measures the order in which a crawl has visited pages: how soon it had the important ones, and how
 // near the order is to others of the same pages.
 //
-// It fetches nothing and knows no policy of a crawler: it reads the archive.
+// It fetches nothing and knows no policy of a crawler: it reads the archive. Of a simulated web, the graph and the
+// visits are known from the server instead: NewCrawl.
 //
 //	Record --> product: fingerprint, date, links --> DIR/quality/STEM.visits
 //	                                                        | all files: by date, the first capture of each page
@@ -21,7 +22,10 @@
 // The figures (Cho, Garcia-Molina and Page, 1998; Boldi, Codenotti, Santini and Vigna, 2004): C(k) is the part of all
 // rank that the first k documents have. Area is the mean of C, AtFifth is C at 20 % of the documents. Gain is where
 // the area lies between breadth-first, 0, and omniscient, 1: the order by falling rank. The random order has C(k) =
-// k/n. Tau is Kendall's rank correlation: 1 for the same order, -1 for the reverse one.
+// k/n. Tau is Kendall's rank correlation: 1 for the same order, -1 for the reverse one. Pages of a Web that were not
+// visited count as missing.
+//
+// Skew is a power law that is fitted to the in-degrees. A Fit of more than some 0.1 says that they are not near one.
 //
 // # Costs
 //

@@ -17,7 +17,7 @@ type figures struct {
 	area, atFifth float64
 }
 
-// measure returns the figures of an order.
+// measure returns the figures of an order. Pages that it lacks are never had.
 func measure(order []uint32, values []float64) figures {
 	f := figures{}
 	total := 0.0
@@ -25,20 +25,22 @@ func measure(order []uint32, values []float64) figures {
 		total += v
 	}
 	if total == 0 {
-		return random(len(order))
+		return random(len(values))
 	}
 	sum, at := 0.0, 0
 	for k := 0; ; k++ {
-		for ; at <= points && at*len(order) < (k+1)*points; at++ {
+		for ; at <= points && at*len(values) < (k+1)*points; at++ {
 			f.curve[at] = sum / total
 		}
-		if k == len(order) {
+		if k == len(values) {
 			break
 		}
-		sum += values[order[k]]
+		if k < len(order) {
+			sum += values[order[k]]
+		}
 		f.area += sum / total
 	}
-	f.area /= float64(len(order))
+	f.area /= float64(len(values))
 	f.atFifth = f.curve[points/5]
 	return f
 }
@@ -104,7 +106,7 @@ const SiteLeast = 10
 func (c *Crawl) siteTau(found *discovery, isCounted func(node uint32) bool) SiteTau {
 	var nodes []uint32
 	for node, number := range found.number {
-		if number != 0 && isCounted(uint32(node)) {
+		if node < c.visited && number != 0 && isCounted(uint32(node)) {
 			nodes = append(nodes, uint32(node))
 		}
 	}

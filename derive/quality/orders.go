@@ -148,26 +148,41 @@ type discovery struct {
 func (d *documents) discover(ctx context.Context) (*discovery, error) {
 	c := d.crawl
 	found := &discovery{make([]uint32, len(c.lists)), make([]bool, len(c.lists))}
+	for _, root := range c.roots {
+		if n := d.number[root]; n != none {
+			d.roots = append(d.roots, n)
+		}
+	}
 	last := uint32(0)
 	var successors []uint32
-	for node := range c.lists {
-		if c.isDocument[node] && found.number[node] == 0 {
+	for i := range c.visited {
+		answer := c.answer(i)
+		node := answer.Node
+		if c.roots == nil && c.isDocument[node] && found.number[node] == 0 {
 			d.roots = append(d.roots, d.number[node])
 		}
 		var err error
-		if successors, err = c.links(successors, uint32(node), 0, int(c.lists[node].n)); err != nil {
+		if successors, err = c.links(successors, node, 0, int(c.lists[node].n)); err != nil {
 			return nil, err
 		}
 		for _, link := range successors {
 			to := link &^ ofRequisite
-			if found.number[to] == 0 && to > uint32(node) {
+			if found.number[to] == 0 && to >= answer.Earlier {
 				last++
 				found.number[to], found.isRequisite[to] = last, link&ofRequisite != 0
 			}
 		}
-		if node%4096 == 0 && ctx.Err() != nil {
+		if i%4096 == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 	}
 	return found, nil
+}
+
+// answer is the visit whose answer was read as number i.
+func (c *Crawl) answer(i int) Visit {
+	if c.answers == nil {
+		return Visit{Node: uint32(i), Earlier: uint32(i) + 1}
+	}
+	return c.answers[i]
 }

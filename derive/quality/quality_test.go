@@ -251,6 +251,24 @@ func TestTau(t *testing.T) {
 	}
 }
 
+// The exponent of in-degrees that follow a power law from 5 on is found. Equal in-degrees have none.
+func TestSkewOf(t *testing.T) {
+	for _, exponent := range []float64{1.8, 2.5} {
+		var degrees []float64
+		for i := range 40_000 {
+			u := (float64(i) + 0.5) / 40_000
+			degrees = append(degrees, math.Floor(4.5*math.Pow(u, -1/(exponent-1))+0.5), float64(i%5))
+		}
+		s := skewOf(degrees)
+		if math.Abs(s.Exponent-exponent) > 0.03 || s.From < 4 || s.From > 40 || s.Fit > 0.01 || s.Top < 0.1 {
+			t.Errorf("exponent %v: %+v", exponent, s)
+		}
+	}
+	if s := skewOf(slices.Repeat([]float64{3}, 1000)); s.Exponent != 0 || math.Abs(s.Top-0.01) > 1e-9 {
+		t.Errorf("equal ones: %+v", s)
+	}
+}
+
 // A part that ends in the middle of a capture is an error that names it.
 func TestEachVisit_cutShort(t *testing.T) {
 	fsys := vfs.NewMem(1)

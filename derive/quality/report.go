@@ -42,12 +42,16 @@ type SiteTau struct {
 // Report is what is measured.
 type Report struct {
 	Documents  int   `json:"documents"`
+	Unvisited  int   `json:"unvisited"` // documents; of an archive none
 	Requisites int   `json:"requisites"`
 	Roots      int   `json:"roots"`
 	Links      int64 `json:"links"`
 	Outside    int64 `json:"links_outside"`
 
 	Figures // by PageRank
+
+	// Skew says how unequal the in-degrees are.
+	Skew Skew `json:"skew"`
 
 	// Tau compares each order with breadth-first.
 	Tau      map[string]float64 `json:"tau"`
@@ -77,7 +81,12 @@ func (c *Crawl) Measure(ctx context.Context, onRound func(round int)) (*Report, 
 		SitesAll: c.siteTau(found, func(uint32) bool { return true }),
 		Tau:      make(map[string]float64),
 	}
-	orders := map[string][]uint32{Visited: make([]uint32, n)}
+	visited := 0
+	for visited < n && int(d.nodes[visited]) < c.visited {
+		visited++
+	}
+	r.Unvisited = n - visited
+	orders := map[string][]uint32{Visited: make([]uint32, visited)}
 	for i := range orders[Visited] {
 		orders[Visited][i] = uint32(i)
 	}
@@ -102,6 +111,7 @@ func (c *Crawl) Measure(ctx context.Context, onRound func(round int)) (*Report, 
 	if err != nil {
 		return nil, err
 	}
+	r.Skew = skewOf(inDegree)
 	r.Figures, r.InDegree = compare(orders, ranks), compare(orders, inDegree)
 	r.compareOrders(orders, falling(ranks))
 	return r, nil

@@ -33,6 +33,10 @@ func (r *Result) Print(out io.Writer) {
 		fmt.Fprintf(out, "archive     %s: %d records in %d files, %d digests compared\n", state, a.Records, a.Files,
 			a.DigestsChecked)
 	}
+	if r.Judged != nil && r.Quality != nil {
+		fmt.Fprintln(out, "\norder of requests, compared with others of all pages that the seeds reach")
+		_ = r.Quality.Print(out) // as all lines
+	}
 }
 
 func (o *Opening) print(out io.Writer) {

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"orbweaver/derive/quality"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/internal/simweb/judge"
@@ -41,6 +42,9 @@ type Judged struct {
 	BytesText       int64          `json:"bytes_text,omitempty"`   // of compressed pages, uncompressed
 	BytesCompressed int64          `json:"bytes_packed,omitempty"` // of the same pages, as sent
 	Verdict         *judge.Verdict `json:"verdict"`
+
+	// Quality is the order of requests; nil of a partial crawl.
+	Quality *quality.Report `json:"quality,omitempty"`
 }
 
 // measure fills in what the engine reports. before is the number of pages of earlier runs.

@@ -84,7 +84,7 @@ func (w simulatedWeb) Close(r *Result) error {
 		return err
 	}
 	r.Judged = &Judged{
-		WebCPUPerPage: sum.CPU * 1e6 / float64(max(r.Pages, 1)), Verdict: sum.Verdict,
+		WebCPUPerPage: sum.CPU * 1e6 / float64(max(r.Pages, 1)), Verdict: sum.Verdict, Quality: sum.Quality,
 		BytesText: sum.Stats.Text, BytesCompressed: sum.Stats.Packed,
 	}
 	if v := sum.Verdict; v != nil {

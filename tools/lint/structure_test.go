@@ -27,6 +27,7 @@ var recordStructs = map[string]string{
 	"internal/simweb/judge.Verdict":     "the verdict, as JSON",
 	"derive/columns.Row":                "a row of Common Crawl's table",
 	"bench/agents.Run":                  "one run of the benchmark of agents, as JSON",
+	"bench/throughput.Result":           "one crawl with all measurements, as JSON",
 	"bench/throughput.SweepCrawl":       "one crawl of a sweep, as JSON",
 	"engine/operate/report.Report":      "report.json",
 	"engine/state/cluster.StatusReport": "the part of report.json about other agents",

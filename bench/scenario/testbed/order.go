@@ -12,6 +12,7 @@ import (
 	"orbweaver/derive/centrality"
 	"orbweaver/derive/quality"
 	"orbweaver/internal/simweb"
+	"orbweaver/internal/trial/visits"
 	"orbweaver/internal/vfs"
 )
 
@@ -28,6 +29,16 @@ func Order(t *testing.T, disk vfs.FS) *quality.Report {
 	}
 	r, err := product.Crawl().Measure(t.Context(), func(int) {})
 	if err := errors.Join(err, product.Crawl().Close()); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// OrderOfAll measures the order of requests that the servers saw, by all pages of the web.
+func OrderOfAll(t *testing.T, rig *Rig) *quality.Report {
+	t.Helper()
+	r, err := visits.Measure(t.Context(), rig.World, rig.Log, rig.Seeds)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return r

@@ -33,6 +33,7 @@ func NewWriter(m *simweb.Model) *Writer {
 func (w *Writer) AppendBody(dst []byte, d *Document, h *simweb.Host, t simweb.Target, f *simweb.Page) []byte {
 	r := draw.RNG(h.Hash(simweb.SaltBody, int(t.Page)) + uint64(t.Kind))
 	d.start, d.marks = len(dst), d.marks[:0]
+	d.list, d.parts = d.list[:0], d.parts[:0]
 	switch {
 	case f.Media == simweb.MediaPNG:
 		return appendNoise(append(dst, "\x89PNG\r\n\x1a\n"...), &r, f.Bytes/2)
@@ -173,10 +174,14 @@ func (w *Writer) appendAnchor(dst []byte, d *Document, r *draw.RNG, t simweb.Tar
 		}
 		f = th.PageAt(int(t.Page))
 	}
+	d.parts = append(d.parts, f.Media == simweb.MediaPNG || f.Media == simweb.MediaCSS)
 	if w.config.PlainLinks {
 		return w.appendPlain(dst, d, r, t, f.Media)
 	}
 	way := r.Below(20)
+	if f.Media == simweb.MediaPDF && way < 3 || f.Media == simweb.MediaHTML && way == 1 {
+		d.parts[len(d.parts)-1] = true
+	}
 	open, end := "<p class=\"nav\"><a class=\"link\" href", ">"
 	switch {
 	case f.Media == simweb.MediaPNG && way < 12:
@@ -274,6 +279,13 @@ func (w *Writer) appendTrap(dst []byte, d *Document, r *draw.RNG) []byte {
 func (d *Document) Pack(payload []byte) []byte {
 	d.packed = d.packer.Gzip(d.packed[:0], payload, d.marks)
 	return d.packed
+}
+
+// EachLink calls f with each link of the page that was written last, and says whether the page embeds its target.
+func (d *Document) EachLink(f func(to simweb.Target, isPart bool)) {
+	for i, isPart := range d.parts {
+		f(d.list[i].Target, isPart)
+	}
 }
 
 // AppendPayload appends what a whole answer with status 200 carries; ok is false if the target has no such answer.

@@ -11,11 +11,12 @@ import (
 // Document is a page being written: where its relative references start, and scratch space.
 type Document struct {
 	model *simweb.Model
-	h     simweb.Host   // whose page it is
-	base  []byte        // directory that relative references start from, "/" at both ends
-	path  []byte        // scratch: a target's path
-	ref   []byte        // scratch: a reference before HTML escaping
-	list  []simweb.Link // scratch
+	h     simweb.Host // whose page it is
+	base  []byte      // directory that relative references start from, "/" at both ends
+	path  []byte      // scratch: a target's path
+	ref   []byte      // scratch: a reference before HTML escaping
+	list  []simweb.Link
+	parts []bool // of each link: the page embeds its target
 
 	start  int                // where the payload begins in what it is appended to
 	marks  []corpus.Placement // the segments in it

@@ -22,8 +22,8 @@ func (c Class) String() string {
 	return [...]string{"none", "page", "cut", "attempt", "optional", "denied", "nohost"}[c]
 }
 
-// classOf is what is right for a target that was reached.
-func classOf(m *simweb.Model, t simweb.Target) Class {
+// Of is what is right for a target that was reached.
+func Of(m *simweb.Model, t simweb.Target) Class {
 	switch t.Kind {
 	case simweb.KindNoHost:
 		return ClassNoHost

@@ -40,7 +40,7 @@ func Expected(m *simweb.Model, o ExpectOptions) *Truth {
 			if _, done := t.classes[at]; done {
 				continue
 			}
-			c := classOf(m, at)
+			c := Of(m, at)
 			t.set(at, c)
 			if c == ClassDenied || c == ClassNoHost || c == ClassNone {
 				continue
@@ -160,7 +160,7 @@ func (t *Truth) classOf(at simweb.Target) Class {
 		return ClassOptional // speculative links of a crawler may lead there
 	}
 	if t.partial {
-		return classOf(t.model, at)
+		return Of(t.model, at)
 	}
 	return t.classes[at]
 }

@@ -114,6 +114,21 @@ func (w *Web) Payload(url string, gzip bool) (payload []byte, ok bool) {
 	return w.writer.AppendPayload(nil, new(content.Document), t, gzip)
 }
 
+// EachLink calls f with what a page links to, in the order of its bytes, and says whether the page embeds its target:
+// an image, a style sheet, a frame. d is scratch space.
+func (w *Web) EachLink(d *content.Document, t simweb.Target, f func(to simweb.Target, isPart bool)) {
+	h := w.HostAt(int(t.Host))
+	page := h.PageAt(int(t.Page))
+	if page.Shape == simweb.ShapeHuge || page.Copy > 0 {
+		for _, l := range h.AppendLinks(nil, t, &page) {
+			f(l.Target, false)
+		}
+		return
+	}
+	w.writer.AppendBody(nil, d, &h, t, &page)
+	d.EachLink(f)
+}
+
 // firstTry returns the fault at the first request for a page and no fault later.
 func (w *Web) firstTry(t simweb.Target, fault simweb.Shape) simweb.Shape {
 	w.mu.Lock()

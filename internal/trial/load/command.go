@@ -12,12 +12,14 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/derive/quality"
 	"orbweaver/internal/cputime"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/arrivals"
 	"orbweaver/internal/simweb/guest"
 	"orbweaver/internal/simweb/judge"
 	"orbweaver/internal/simweb/origin"
+	"orbweaver/internal/trial/visits"
 )
 
 // SimOptions is what `orbweaver sim` is told.
@@ -63,6 +65,8 @@ type Summary struct {
 	Wall    float64        `json:"wall_seconds"`
 	CPU     float64        `json:"cpu_seconds"` // of the whole process
 	Verdict *judge.Verdict `json:"verdict,omitempty"`
+	// Quality is the order of requests, of a crawl that is not partial. Its pages are all that the seeds reach.
+	Quality *quality.Report `json:"quality,omitempty"`
 }
 
 // RunCommand serves a world until ctx ends, and then prints what was requested. Results go to stdout, messages to
@@ -108,6 +112,12 @@ func RunCommand(ctx context.Context, o SimOptions, stdout, stderr io.Writer) err
 	sum := Summary{Stats: s.Stats(), Wall: time.Since(begin).Seconds(), CPU: cputime.Process().Seconds()}
 	if log.Len() > 0 {
 		if sum.Verdict, err = judgeLog(w, log, &o); err != nil {
+			return err
+		}
+		if !o.Promise.Partial {
+			sum.Quality, err = visits.Measure(context.WithoutCancel(ctx), w, log, w.Seeds(o.Seeds))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -254,6 +264,10 @@ func report(stdout io.Writer, sum *Summary, asJSON bool) error {
 	)
 	if sum.Verdict != nil {
 		sum.Verdict.Print(stdout)
+	}
+	if sum.Quality != nil && err == nil {
+		fmt.Fprintln(stdout, "\norder of requests, compared with others of all pages that the seeds reach")
+		err = sum.Quality.Print(stdout)
 	}
 	return err
 }

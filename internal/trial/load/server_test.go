@@ -376,6 +376,9 @@ func TestRunCommandTellsCoverageWithoutArchive(t *testing.T) {
 			v.Repeated != 1 {
 			t.Errorf("complete %v: %+v, want 5 of %d, one of them twice", complete, v, want)
 		}
+		if q := sum.Quality; q == nil || q.Documents-q.Unvisited != 5 || q.Documents+q.Requisites != truth.Pages() {
+			t.Errorf("complete %v: the order of visits: %+v", complete, q)
+		}
 	}
 }
 

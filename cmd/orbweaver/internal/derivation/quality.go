@@ -12,7 +12,6 @@ import (
 	"orbweaver/derive/quality"
 	"orbweaver/internal/cli/command"
 	"orbweaver/internal/cli/console"
-	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc/inputs"
 )
@@ -95,49 +94,8 @@ func (c *QualityCommand) Run(inv *command.Invocation) (err error) {
 	if c.JSON {
 		err = command.PrintJSON(inv.Stdout, r)
 	} else {
-		err = printQuality(inv.Stdout, r)
+		err = r.Print(inv.Stdout)
 	}
 	fmt.Fprint(inv.Stderr, unfinished(read))
 	return errors.Join(err, c.errUnread(inv, read))
-}
-
-// printQuality prints the report as text.
-func printQuality(w io.Writer, r *quality.Report) error {
-	_, err := fmt.Fprintf(w, "%s, %s, %s without an earlier link; %s among them, %s to others\n\n",
-		plural.Count(r.Documents, "page"), plural.Count(r.Requisites, "requisite"), plural.Number(r.Roots),
-		plural.Count(r.Links, "link"), plural.Number(r.Outside))
-	row := func(name string, f quality.Figures, tau map[string]float64) {
-		gain := "-"
-		if g, ok := f.Gain[name]; ok {
-			gain = fmt.Sprintf("%.3f", g)
-		}
-		line := fmt.Sprintf("  %-15s %6.3f %6.1f %% %7s", name, f.Area[name], 100*f.AtFifth[name], gain)
-		if tau != nil {
-			line += fmt.Sprintf(" %8.4f", tau[name])
-		}
-		if err == nil {
-			_, err = fmt.Fprintln(w, line)
-		}
-	}
-	table := func(title string, f quality.Figures, tau map[string]float64) {
-		head := fmt.Sprintf("%-17s %6s %8s %7s", title, "area", "at 20 %", "gain")
-		if tau != nil {
-			head += fmt.Sprintf(" %8s", "tau")
-		}
-		if err == nil {
-			_, err = fmt.Fprintln(w, head)
-		}
-		for _, name := range quality.Orders() {
-			row(name, f, tau)
-		}
-	}
-	table("by PageRank", r.Figures, r.Tau)
-	table("by in-degree", r.InDegree, nil)
-	if err == nil {
-		_, err = fmt.Fprintf(w, "\nwithin a site, against the order of discovery (%s with %d pages or more)\n"+
-			"  pages            tau %.4f, least %.4f\n  with requisites  tau %.4f, least %.4f\n",
-			plural.Count(r.Sites.Sites, "site"), quality.SiteLeast,
-			r.Sites.Mean, r.Sites.Least, r.SitesAll.Mean, r.SitesAll.Least)
-	}
-	return err
 }
