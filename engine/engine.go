@@ -79,7 +79,7 @@ type policy struct {
 	changes   *changes.Log
 	limits    *limits.Limits
 	quotas    *limits.Quotas
-	order     order.Policy
+	order     *order.Current
 	traps     *traps.Detector
 	miner     *mining.Miner
 	hook      *hook.Hook

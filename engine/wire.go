@@ -128,7 +128,8 @@ func (o *opener) wirePolicy() {
 	p.miner = mining.New(cfg.Mining)
 	p.hook = hook.New(cfg.Hook, o.seams.Hook, o.seams.Log)
 	o.closers.Add(p.hook.Close)
-	p.order = order.New(cfg.Order, o.m.HashSeed, o.m.Order)
+	cfg.Order.HasScore, cfg.Order.IsShared = cfg.Filters.Score != "", o.cluster.IsShared()
+	p.order = order.NewCurrent(cfg.Order, o.m.HashSeed, o.m.Order)
 	p.quotas = limits.NewQuotas(cfg.Limits.Quotas())
 	if cfg.Cookies.Mode == cookie.Site {
 		p.jars = cookie.NewJars(cfg.Cookies.Memory, cmp.Or(cfg.Cookies.Presets, new(cookie.Presets)))

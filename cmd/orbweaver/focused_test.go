@@ -12,7 +12,7 @@ func TestCrawl_refusesScoresWithoutTheirOrder(t *testing.T) {
 		says string
 		args []string
 	}{
-		{"--visit focused needs it", []string{"--visit", "focused"}},
+		{"focused needs a score", []string{"--visit", "focused"}},
 		{"is for --visit focused", []string{"--score", "depth"}},
 		{"is for --visit focused", []string{"--visit", "bottom-up", "--score", "depth"}},
 		{"does not always yield a number", []string{"--visit", "focused", "--score", "anchor"}},

@@ -106,6 +106,10 @@ func TestControl_settings(t *testing.T) {
 	ctl("set", "exclude-extensions=zip,iso", "log-level=warn").want(
 		t, command.ExitDone, "exclude-extensions is now zip,iso, was empty", "log-level is now warn, was ",
 	)
+	ctl("set", "visit=per-host:8").want(t, command.ExitDone, "visit is now per-host:8, was breadth-first")
+	ctl("set", "visit=focused").want(t, command.ExitFailed, "visit: focused needs a score")
+	ctl("set", "visit=best").want(t, command.ExitFailed, `visit: "best" is no order`)
+	ctl("undo").want(t, command.ExitDone, "visit is now breadth-first, was per-host:8")
 	ctl("undo").want(t, command.ExitDone, "exclude-extensions is now empty, was zip,iso")
 	table := ctl("set").want(t, command.ExitDone).out
 	for _, want := range []string{
@@ -116,7 +120,7 @@ func TestControl_settings(t *testing.T) {
 		}
 	}
 	log := ctl("changes").want(t, command.ExitDone).out
-	if !strings.Contains(log, "no hurry") || !strings.Contains(log, "undoes 4") || strings.Count(log, "\n") != 10 {
+	if !strings.Contains(log, "no hurry") || !strings.Contains(log, "undoes 4") || strings.Count(log, "\n") != 12 {
 		t.Errorf("changes:\n%s", log)
 	}
 	kept, err := os.ReadFile(filepath.Join(dir, "crawl.toml"))

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,6 +124,38 @@ func TestVisit_deeperVisitsAreLessBreadthFirst(t *testing.T) {
 			t.Errorf("the order does not lead away from breadth-first: %.3f", tau)
 		}
 	}
+}
+
+// The order changes every ten seconds in a running crawl, also to a new one before the last is in force. No URL is
+// lost, and none is fetched twice. What was queued under another order comes first, so all queues are empty at the end.
+func TestVisit_changesInARunningCrawl(t *testing.T) {
+	if testbed.Reduced {
+		t.Skip("ten seconds: package schedule tests one change")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		to := []string{"ranked", "bottom-up", "per-host:2", "breadth-first"}
+		changed := 0
+		world := testbed.SkewedWorld(*testbed.FirstSeed)
+		rig, cfg, r := testbed.CrawlWebDuring(t, world, true, func(cfg *engine.Config) {
+			cfg.Workers.Fetchers, cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = 4, time.Second, 100*time.Millisecond
+		}, func(_ *testbed.Rig, e *engine.Engine) {
+			for ; changed < 20; changed++ {
+				testbed.Wait(10 * time.Second)
+				for _, visit := range []string{to[(changed+1)%len(to)], to[changed%len(to)]} {
+					if err := testbed.Set(t, e, "visit", visit); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			if err := testbed.Set(t, e, "visit", "focused"); err == nil || !strings.Contains(err.Error(), "needs a score") {
+				t.Errorf("focused without scores: %v", err)
+			}
+		})
+		if v := testbed.JudgeSound(t, rig, cfg, testbed.Promise(cfg)); v.Coverage < 1 || v.Repeated > 0 {
+			t.Errorf("coverage %.3f, %d URLs fetched again", v.Coverage, v.Repeated)
+		}
+		t.Logf("outcomes %v, %d of 20 changes", r.Outcomes, changed)
+	})
 }
 
 // topicRig is a crawl of a web with ten topics.

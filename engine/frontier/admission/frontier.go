@@ -211,7 +211,7 @@ func (f *Frontier) LeastEmbeds(url []byte) int {
 // PageLinks offers the links of pages. Each parse worker has its own.
 type PageLinks struct {
 	*Frontier
-	Order   order.Policy
+	Order   *order.Current
 	scratch Scratch
 }
 
@@ -235,7 +235,7 @@ func (p *PageLinks) AddLinks(page []byte, found *links.Finder, item queued.URL) 
 	p.Outward(page, found.Links)
 	p.scratch.Page = page
 	_, err := p.AddAll(&p.scratch, found.Links, item)
-	p.Order.NoteLinks(page, p.scratch.urls)
+	p.Order.Policy().NoteLinks(page, p.scratch.urls)
 	return err
 }
 

@@ -37,6 +37,9 @@
 // eight without queued URLs. If all eight have some, it shares the queue of one of them. A link to another host costs
 // two look-ups of public suffixes.
 //
-// Promise O1: what was queued stays in its queue, also over a resume. The tables are in the checkpoint; after a kill
-// they are those of the last checkpoint.
+// Current is the order in force. An operator may change it (ctl set visit=ORDER), and it holds for what is queued from
+// then on: what another order has left comes first, as at a resume with another order.
+//
+// Promise O1: what was queued stays in its queue, also over a resume and a change of the order. The tables are in the
+// checkpoint; after a kill they are those of the last checkpoint.
 package order

@@ -1,6 +1,7 @@
 package order
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -69,7 +70,21 @@ func (v *Visit) UnmarshalText(text []byte) error {
 type Options struct {
 	Visit Visit `type:"term" help:"Which URLs come to their hosts first. breadth-first: those that were found first. ranked: those of domains that many other domains link to; a domain that nothing else links to, as a spam farm, comes last. per-host:DEPTH: a host is visited to that depth before the next one. bottom-up: those in the deepest folders. focused: those with the largest --score. One agent only, except breadth-first." words:"breadth-first,ranked,per-host:8,bottom-up,focused" default:"breadth-first" placeholder:"ORDER"`
 
-	Budgets Budgets `kong:"-"` // weights of domains from outside, for ModeRanked
+	Budgets  Budgets `kong:"-"` // weights of domains from outside, for ModeRanked
+	HasScore bool    `kong:"-"` // links have a score, for ModeFocused
+	IsShared bool    `kong:"-"` // other agents take part
+}
+
+// Allows says why a crawl cannot have an order; nil if it can.
+func (o *Options) Allows(v Visit) error {
+	switch {
+	case o.IsShared && v.Mode != ModeBreadthFirst:
+		return errors.New("agents visit breadth-first: leave it out, or crawl with one agent")
+	case v.Mode == ModeFocused && !o.HasScore:
+		return errors.New("focused needs a score: say with --score which links come first, from the start of a run, " +
+			"as --score 'anchor contains \"jazz\"'")
+	}
+	return nil
 }
 
 // Classes is the number of the queues of classes: those below are numbers of classes, and others of domains.

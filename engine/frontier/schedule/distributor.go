@@ -28,7 +28,7 @@ type Parts struct {
 	Signals
 	Progress  Progress
 	Options   Options
-	Order     order.Policy
+	Order     *order.Current
 	Steps     *journal.Steps
 	Disk      *outage.DiskGuard
 	Dead      *DeadSites
@@ -159,11 +159,8 @@ func (d *Distributor) Purge() { d.emptier.startPurge() }
 // Spilled returns the number of items that were moved from a full workbench to disk. Safe for concurrent use.
 func (d *Distributor) Spilled() int64 { return d.emptier.spilled.Load() }
 
-// PlaceInOrder returns the queue of a URL in the order of visits, and its turn: order.Policy.Explain. Safe for
-// concurrent use.
-func (d *Distributor) PlaceInOrder(url []byte) *order.Place {
-	return d.placer.ordered.order.Explain(url)
-}
+// Order is the order of the crawl.
+func (d *Distributor) Order() *order.Current { return d.placer.ordered.current }
 
 // DistributeURLs moves URLs until the crawl ends, or ctx does.
 func (d *Distributor) DistributeURLs(ctx context.Context) error {
@@ -238,6 +235,7 @@ func (d *Distributor) wait(ctx context.Context) (done bool) {
 func (d *Distributor) step(now time.Time) (moved bool, err error) {
 	d.steps.Begin()
 	defer d.steps.End()
+	d.placer.ordered.adopt()
 	emptying, err := d.emptier.step()
 	if err != nil {
 		return false, err

@@ -9,24 +9,38 @@ import (
 // orderedURLs are the ready URLs in the queues of an order. It counts them itself, since the Distributor asks at each
 // step, and a crawl in the order of discovery has none.
 type orderedURLs struct {
-	order  order.Policy
-	onDisk sites.DiskQueues
-	total  uint64
-	others []int // queues that another order has left: these URLs are older, and come first
+	current *order.Current
+	order   order.Policy // in force since the last adopt
+	onDisk  sites.DiskQueues
+	total   uint64
+	others  []int // queues that another order has left: these URLs are older, and come first
 }
 
 // newOrderedURLs returns the queues on disk, with what an earlier run has left in them.
-func newOrderedURLs(policy order.Policy, onDisk sites.DiskQueues) *orderedURLs {
-	u := &orderedURLs{order: policy, onDisk: onDisk}
-	for queue, n := range onDisk.EachOrdered {
+func newOrderedURLs(current *order.Current, onDisk sites.DiskQueues) *orderedURLs {
+	u := &orderedURLs{current: current, onDisk: onDisk}
+	u.count()
+	return u
+}
+
+// count gives the order in force the queues on disk.
+func (u *orderedURLs) count() {
+	u.order, u.total, u.others = u.current.Policy(), 0, nil
+	for queue, n := range u.onDisk.EachOrdered {
 		u.total += n
-		if policy.Owns(queue) {
-			policy.Add(queue, n)
+		if u.order.Owns(queue) {
+			u.order.Add(queue, n)
 		} else {
 			u.others = append(u.others, queue)
 		}
 	}
-	return u
+}
+
+// adopt takes the order that an operator wants, if there is one. It holds for what is queued from now on.
+func (u *orderedURLs) adopt() {
+	if u.current.Adopt() {
+		u.count()
+	}
 }
 
 // add puts a ready URL in the queue of its order.

@@ -23,7 +23,7 @@ func (r *rig) appendReady(t *testing.T, n int, before, after string) {
 func TestPlacer_aLargeSiteWaitsForTheOthers(t *testing.T) {
 	r := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)
 	r.Front = NewFront(r.Workbench, 1, noneWaiting)
-	r.Order = order.New(order.Options{Visit: order.Visit{Mode: order.ModeRanked}}, 1, nil)
+	r.Order = order.NewCurrent(order.Options{Visit: order.Visit{Mode: order.ModeRanked}}, 1, nil)
 	d := r.distributor()
 	r.appendReady(t, 200, "large.test/", "")
 	r.appendReady(t, 20, "s", ".test/")
@@ -67,12 +67,53 @@ func TestPlacer_orderedURLsOutliveTheirOrder(t *testing.T) {
 	}
 }
 
+// Another order may come while the crawl runs. What is queued stays where it is and comes first, and what becomes ready
+// from then on is queued by the new order. Breadth-first leaves it in the ready queue.
+func TestPlacer_anotherOrderHoldsFromNowOn(t *testing.T) {
+	r := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)
+	r.Front = NewFront(r.Workbench, 1, noneWaiting)
+	r.Order = order.NewCurrent(order.Options{Visit: order.Visit{Mode: order.ModeRanked}}, 1, nil)
+	d := r.distributor()
+	p := &d.placer
+	sort := func(want int) {
+		t.Helper()
+		if n, err := p.sortReady(); n != want || err != nil {
+			t.Fatalf("%d URLs go to queues of the order, want %d (%v)", n, want, err)
+		}
+	}
+	r.appendReady(t, 3, "first.test/", "")
+	sort(3)
+	r.Order.Change(order.Visit{Mode: order.ModePerHost})
+	r.Order.Change(order.Visit{Mode: order.ModeBottomUp})
+	p.ordered.adopt()
+	r.appendReady(t, 3, "deep.test/a/b/c/", "")
+	sort(3)
+	r.Order.Change(order.Visit{})
+	p.ordered.adopt()
+	r.appendReady(t, 3, "last.test/", "")
+	sort(0)
+	var came []string
+	for p.ordered.total > 0 {
+		item, ok, err := p.nextInOrder(nil)
+		if !ok || err != nil {
+			t.Fatalf("%t, %v", ok, err)
+		}
+		came = append(came, string(item[3:len(item)-1]))
+	}
+	if len(came) != 6 || r.OnDisk.AllOrdered() != 0 || r.Ready.Others.Len() != 3 {
+		t.Errorf("%d URLs come in an order, %d are ready", len(came), r.Ready.Others.Len())
+	}
+	r.Order.Change(order.Visit{Mode: order.ModeRanked})
+	p.ordered.adopt()
+	sort(3)
+}
+
 // A full disk loses no URL: what finds no room in its queue is held, and placed later.
 func TestPlacer_aFullDiskLosesNoOrderedURL(t *testing.T) {
 	disk := vfs.NewMem(1)
 	r := newRig(t, disk, "crawl", 1<<20, -1)
 	r.Front = NewFront(r.Workbench, 1, noneWaiting)
-	r.Order = order.New(order.Options{Visit: order.Visit{Mode: order.ModeRanked}}, 1, nil)
+	r.Order = order.NewCurrent(order.Options{Visit: order.Visit{Mode: order.ModeRanked}}, 1, nil)
 	d := r.distributor()
 	r.appendReady(t, 5000, "large.test/long/path/that/takes/room/", "")
 	disk.SetLimit(disk.Used())

@@ -119,7 +119,7 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 		Options: Options{SiteItems: 64}, Steps: &ledger.Steps, Disk: ledger.Disk, Dead: dead,
 		Front:   NewFront(w, 0, noneWaiting),
 		Flushes: r.flushes, Gate: gate, Cluster: cluster.Alone{}, Traps: detector, Admission: discard{},
-		Skipped: list, Live: live, Order: order.BreadthFirst{},
+		Skipped: list, Live: live, Order: order.NewCurrent(order.Options{}, 1, nil),
 		RequestTargets: func(time.Time, func([]byte) bool) error { return nil },
 	}
 	return r

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/net/outage"
 	"orbweaver/engine/page/filter"
@@ -114,14 +115,17 @@ type Parts struct {
 	Network   *outage.Network
 	Recount   func() error // counts all known sites in Quotas
 	Frontier  *admission.Frontier
-	Purge     func() // gives up what is queued of excluded hosts
 	Pages     *atomic.Pointer[parsers.Rules]
 	Workbench *visit.Workbench
 	Queue     Queue
 	Traps     *traps.Detector
 
 	Checkpoints interface{ SetPeriod(d time.Duration) }
-	Wake        func() // wakes the loops that feed the fetch workers
+	Distributor interface {
+		Purge()                // gives up what is queued of excluded hosts
+		Order() *order.Current // of the crawl
+	}
+	Wake func() // wakes the loops that feed the fetch workers
 }
 
 // Configuration is a pointer to a struct that package options reads, with the settings of the crawl.

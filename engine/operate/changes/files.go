@@ -84,7 +84,7 @@ func setHostRules(d *draft, rules *filter.HostRules) error {
 	}
 	d.later = append(d.later, func(s *Settings) {
 		if s.Live.Hosts.Configure(rules); s.Live.Hosts.ExcludesAny() {
-			s.Purge()
+			s.Distributor.Purge()
 		}
 	})
 	return nil

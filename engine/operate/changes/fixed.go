@@ -53,7 +53,7 @@ func fixed() map[string]string {
 			"dir", "config", "preset", "refresh", "refresh-from-store", "dry-run", "depth", "trust-dir",
 		},
 		"each site has its place by it":     {"ipv6-prefix"},
-		"each ready URL has a class by it":  {"score", "visit"},
+		"each ready URL has a class by it":  {"score"},
 		"the order has it from the start":   {"budgets"},
 		"each site has its tries by it":     {"mine", "mine-most"},
 		"the program has it from its start": {"hook", "hook-full", "hook-parallel", "hook-timeout"},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/net/bandwidth"
 	"orbweaver/engine/net/politeness"
 	"orbweaver/engine/page/filter"
@@ -72,6 +73,7 @@ func rows() []row {
 			e.Slow = duration(v)
 		})},
 		{name: "max-body", set: setMaxBody},
+		{name: "visit", set: setVisit},
 		{name: bandwidth.Total, set: later(setBandwidth)},
 		{name: bandwidth.PerHost, set: later(setBandwidth)},
 		{name: "checkpoint", set: later(func(s *Settings, v options.Setting) { s.Checkpoints.SetPeriod(duration(v)) })},
@@ -149,6 +151,19 @@ func setMaxBody(d *draft, v options.Setting) error {
 			"stop the crawl, and give --max-body when you resume it", d.bodyMaxAtStart)
 	}
 	d.exchangesChanged, d.exchanges.BodyMax = true, most
+	return nil
+}
+
+// setVisit changes the order of what is queued from now on.
+func setVisit(d *draft, v options.Setting) error {
+	visit, ok := v.Value.Interface().(order.Visit)
+	if !ok {
+		panic("BUG: changes: visit is no order.Visit")
+	}
+	if err := d.inForce.Distributor.Order().Allows(visit); err != nil {
+		return err
+	}
+	d.later = append(d.later, func(s *Settings) { s.Distributor.Order().Change(visit) })
 	return nil
 }
 

@@ -16,7 +16,7 @@ func (o *Operator) source() explain.Source {
 		FS: receipts.Over(o.parts.FS), Dir: o.parts.Dir, HashSeed: o.parts.Frontier.HashSeed, Running: true, Hosts: o.hosts,
 		Sieve: o.parts.Disk.Sieve, Ready: o.countReady, Exchanges: o.parts.Exchanges, Views: o.parts.Frontier.Views,
 		FlushLog: o.parts.Disk.Log.Flush, Captures: o.Captures, Traps: o.parts.Reports.Traps, AskOwner: explain.AskNoOwner,
-		PlaceInOrder: o.parts.Distributor.PlaceInOrder,
+		PlaceInOrder: o.parts.Distributor.Order().Explain,
 	}
 }
 

@@ -87,7 +87,7 @@ func New(p Parts) *Operator {
 		Options: p.Changes, HasVia: p.HasVia, Live: p.Live, Seeds: p.Seeds, Limits: p.Limits, Quotas: p.Quotas,
 		Network: p.Outages.Network, Recount: p.Sites.CountKnown, Frontier: p.Frontier,
 		Pages: p.Pages, Workbench: p.Disk.Workbench, Queue: queue{o}, Wake: p.Wake,
-		Traps: p.Reports.Traps, Purge: p.Distributor.Purge,
+		Traps: p.Reports.Traps, Distributor: p.Distributor,
 		Checkpoints: p.Checkpoints,
 	})
 	return o

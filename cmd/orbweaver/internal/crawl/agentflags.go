@@ -75,9 +75,8 @@ func (c *agentOptions) agents(inv *command.Invocation, cfg *engine.Config, log *
 		}
 	}
 	cfg.Cluster.Invited = len(o.Join) > 0
-	if cfg.Order.Visit.Mode != order.ModeBreadthFirst {
-		bad.Add("--visit", errors.New("agents visit breadth-first: leave it out, or crawl with one agent"))
-	}
+	shared := order.Options{IsShared: true, HasScore: true}
+	bad.Add("--visit", shared.Allows(cfg.Order.Visit))
 	if cfg.Cluster.Quorum && len(o.Join) > 0 && cfg.Cluster.Agents < 2 && isNew(cfg.Dir) {
 		bad.Add(
 			"--quorum",

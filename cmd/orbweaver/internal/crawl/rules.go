@@ -127,12 +127,11 @@ func readRules(name string) (filter.Rules, error) {
 
 // checkScore checks the expression of --score, which belongs to one order.
 func checkScore(cfg *engine.Config) error {
+	cfg.Order.HasScore = cfg.Filters.Score != ""
 	switch isFocused := cfg.Order.Visit.Mode == order.ModeFocused; {
-	case isFocused && cfg.Filters.Score == "":
-		return errors.New("--visit focused needs it: say which links come first, as --score 'anchor contains \"jazz\"'")
-	case cfg.Filters.Score == "":
-		return nil
-	case !isFocused:
+	case !cfg.Order.HasScore:
+		return cfg.Order.Allows(cfg.Order.Visit)
+	case !isFocused && isNew(cfg.Dir): // the order of a crawl may have been changed, and may change again
 		return errors.New("is for --visit focused: add that, or leave it out")
 	}
 	_, err := filter.CompileScore(cfg.Filters.Score, nil)
@@ -144,7 +143,7 @@ func (c *Command) budgets(o *order.Options) error {
 	if c.Budgets == "" {
 		return nil
 	}
-	if o.Visit.Mode != order.ModeRanked {
+	if o.Visit.Mode != order.ModeRanked && isNew(c.Config.Dir) {
 		return errors.New("is for --visit ranked: add that, or leave it out")
 	}
 	f, err := os.Open(c.Budgets)
