@@ -56,7 +56,7 @@ func fixed() map[string]string {
 		"each ready URL has a class by it":  {"score"},
 		"the order has it from the start":   {"budgets"},
 		"each site has its tries by it":     {"mine", "mine-most"},
-		"the program has it from its start": {"hook", "hook-full", "hook-parallel", "hook-timeout"},
+		"the program has it from its start": {"hook", "hook-full", "hook-memory", "hook-parallel", "hook-timeout"},
 		"its sum is kept from the start":    {"stat"},
 		"'ctl add --seeds' adds URLs":       {"seeds"},
 	} {

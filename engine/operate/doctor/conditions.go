@@ -23,7 +23,8 @@ func conditions() []condition {
 		{Descriptors, false, func(f *Figures) bool { return f.Shortage != "" }, descriptors},
 		{NameServers, false, (*Figures).areServersSilent, nameServers},
 		{SlowDisk, false, func(f *Figures) bool { return f.Disk.WriteTook > 0 }, slowWrites},
-		{Processor, false, func(f *Figures) bool { return f.ParsersBehind && f.Disk.WriteTook == 0 }, processor},
+		{Hook, false, func(f *Figures) bool { return f.Hook != "" }, hooked},
+		{Processor, false, (*Figures).isProcessorShort, processor},
 		{Bandwidth, false, func(f *Figures) bool { return f.Bandwidth.IsThrottling }, totalLimit},
 		{HostLimit, false, (*Figures).areHostsLimited, hostLimit},
 		{BodyFiles, false, (*Figures).areBodiesWaiting, bodies},
@@ -43,6 +44,11 @@ func conditions() []condition {
 		{Sieve, false, func(f *Figures) bool { return f.isIdle() && f.Hosts.Sites == 0 && f.SievePending > 0 }, sieve},
 		{Hijack, false, func(f *Figures) bool { return f.Servers.Hijack != "" }, hijacked},
 	}
+}
+
+// isProcessorShort reports whether parse workers are behind, and wait for nothing but the processor.
+func (f *Figures) isProcessorShort() bool {
+	return f.ParsersBehind && f.Hook == "" && f.Disk.WriteTook == 0
 }
 
 // areHostsLimited reports whether most exchanges wait for the limit of their host.
@@ -180,6 +186,11 @@ func slowWrites(f *Figures) (text, remedy, ifLifted string) {
 func unsent(f *Figures) (text, remedy, ifLifted string) {
 	return f.Disk.Unsent, "see the log for its last error; the files are sent when it takes them again",
 		"the crawl goes on; its files take room on the disk"
+}
+
+func hooked(f *Figures) (text, remedy, ifLifted string) {
+	return f.Hook, "make the program faster, raise --hook-parallel if it can use more pages, or give --hook-full skip; " +
+		"the log has its errors", "parse workers do not wait for it, and each page has its answer"
 }
 
 func slowSyncs(f *Figures) (text, remedy, ifLifted string) {

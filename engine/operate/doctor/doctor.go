@@ -30,6 +30,7 @@ type Figures struct {
 	Bandwidth bandwidth.State
 	Bodies    bodyfile.Stats
 	Disk      Disk
+	Hook      string // how the program of --hook limits the crawl, or that it fails; "" if it does neither
 	Hosts     hosts.Survey
 	Peer      Peer
 	Others    int // other agents that are here
@@ -103,6 +104,7 @@ const (
 	Processor   = "processor"
 	SlowDisk    = "slow-disk"
 	Upload      = "upload"
+	Hook        = "hook"
 	Fetchers    = "fetchers"
 	BodyFiles   = "body-files"
 	BlackHoles  = "black-holes"

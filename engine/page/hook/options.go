@@ -12,6 +12,7 @@ type Options struct {
 	Hooks    []string      `name:"hook" help:"Program to ask about each stored page, as page=CMD: it may return links and counts. CMD is split at spaces; no shell is involved. It reads frames from standard input and writes frames to standard output (docs/hooks.md)." placeholder:"KIND=CMD" sep:"none"`
 	Parallel int           `name:"hook-parallel" help:"Pages that the program of --hook may have at a time." default:"16" least:"1" most:"256" placeholder:"N"`
 	Full     Full          `name:"hook-full" type:"word" help:"wait or skip: what becomes of a page while the program has --hook-parallel pages. skip stores it without asking." oneof:"wait,skip" default:"wait" placeholder:"MODE"`
+	Memory   int64         `name:"hook-memory" type:"size" help:"Memory that the program of --hook may write to, and each process that it starts. Linux only; 0 for no limit." default:"2GiB" least:"0" placeholder:"SIZE"`
 	Timeout  time.Duration `name:"hook-timeout" help:"Time without an answer after which the program of --hook is killed and started again. The pages that it had are stored." default:"10s" least:"100ms" placeholder:"TIME"`
 }
 

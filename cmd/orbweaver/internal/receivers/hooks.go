@@ -25,8 +25,9 @@ func CheckHook(o *hook.Options) error {
 
 // Hooks starts the program of --hook. It implements hook.Starter.
 type Hooks struct {
-	Args []string
-	Log  *slog.Logger
+	Args   []string
+	Memory int64 // that each of its processes may write to, in bytes; 0 for no limit
+	Log    *slog.Logger
 }
 
 // Start implements hook.Starter. The program is the first of a process group of its own.
@@ -45,6 +46,7 @@ func (h *Hooks) Start() (hook.Program, error) {
 	if err := run.Start(); err != nil {
 		return nil, fmt.Errorf("--hook: %w", err)
 	}
+	bound(run.Process, h.Memory)
 	return &child{ReadCloser: out, in: in, run: run}, nil
 }
 

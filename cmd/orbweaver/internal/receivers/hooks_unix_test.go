@@ -25,6 +25,8 @@ func hostile() map[string]string {
 		"never reads":    `sleep 1000`,
 		"closes output":  `exec >&-; sleep 1000`,
 		"keeps the pipe": `sleep 1000 & echo $! >>"$1"; exit 0`,
+		"allocates":      `x=a; while :; do x=$x$x; done`,
+		"forks":          `while [ $((i=i+1)) -le 40 ]; do sleep 1000 & echo $! >>"$1"; done; wait`,
 		"much to say":    `while :; do echo complaint >&2; done`,
 	}
 }
@@ -37,7 +39,8 @@ func TestHook_survivesHostilePrograms(t *testing.T) {
 			pids := filepath.Join(t.TempDir(), "pids")
 			o := hook.Options{Hooks: []string{"page=x"}, Parallel: 4, Timeout: 300 * time.Millisecond}
 			args := []string{"/bin/sh", "-c", `echo $$ >>"$1"; ` + script, "sh", pids}
-			h := hook.New(o, &Hooks{Args: args, Log: slog.New(slog.DiscardHandler)}, slog.New(slog.DiscardHandler))
+			log := slog.New(slog.DiscardHandler)
+			h := hook.New(o, &Hooks{Args: args, Memory: 64 << 20, Log: log}, log)
 			body := make([]byte, 1<<20)
 			began := time.Now()
 			var asks sync.WaitGroup

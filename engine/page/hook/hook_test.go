@@ -1,0 +1,139 @@
+package hook
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// scripted starts programs within this process. It implements Starter.
+type scripted struct {
+	began  time.Time
+	starts []time.Duration  // since began
+	answer func(n int) bool // whether the nth program that was started answers
+}
+
+// inner is a program within this process. It implements Program.
+type inner struct {
+	*io.PipeReader
+
+	in, own interface{ Close() error }
+	to      io.Writer
+}
+
+func (p inner) Write(b []byte) (int, error) { return p.to.Write(b) }
+
+// CloseInput implements Program.
+func (p inner) CloseInput() { _ = p.in.Close() }
+
+// Kill implements Program.
+func (p inner) Kill() { _, _, _ = p.Close(), p.in.Close(), p.own.Close() }
+
+// Start implements Starter.
+func (x *scripted) Start() (Program, error) {
+	x.starts = append(x.starts, time.Since(x.began))
+	n := len(x.starts)
+	in, to := io.Pipe()
+	out, from := io.Pipe()
+	go func() {
+		defer from.Close()
+		for {
+			var lengths [8]byte
+			if _, err := io.ReadFull(in, lengths[:]); err != nil {
+				return
+			}
+			head, body := binary.BigEndian.Uint32(lengths[:4]), binary.BigEndian.Uint32(lengths[4:])
+			text := make([]byte, head)
+			_, _ = io.ReadFull(in, text)
+			_, _ = io.CopyN(io.Discard, in, int64(body))
+			if !x.answer(n) {
+				return
+			}
+			var id uint64
+			_, _ = fmt.Sscanf(string(text), `{"v":1,"kind":"page","id":%d`, &id)
+			said := fmt.Sprintf(`{"v":1,"id":%d}`, id)
+			_, _ = from.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(said))), 0, 0, 0, 0))
+			_, _ = io.WriteString(from, said)
+		}
+	}()
+	return inner{PipeReader: out, in: to, own: in, to: to}, nil
+}
+
+func newTestHook(x *scripted, o Options) *Hook {
+	o.Hooks, o.Timeout = []string{"page=x"}, time.Minute
+	x.began = time.Now()
+	return New(o, x, slog.New(slog.DiscardHandler))
+}
+
+// Starts of a program that always ends wait 1, 2, 4, ... 60 s. An answer makes the next wait 1 s again.
+func TestHook_startsAgainEverMoreSlowly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const good = 16 // the first start whose program answers once
+		asked := 0
+		x := &scripted{answer: func(n int) bool {
+			if n >= good {
+				asked++
+			}
+			return n == good && asked == 1
+		}}
+		h := newTestHook(x, Options{Parallel: 4})
+		for range 3000 {
+			if _, err := h.Ask(t.Context(), &Page{URL: "http://a.test/"}, nil); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(250 * time.Millisecond)
+		}
+		var waits []int // in seconds, rounded
+		for i, start := range x.starts[1:] {
+			waits = append(waits, int((start - x.starts[i] + time.Second/4).Seconds()))
+		}
+		want := []int{1, 2, 4, 8, 16, 32, 60, 60}
+		if len(waits) < good || !slices.Equal(waits[:len(want)], want) || waits[good-1] != 1 {
+			t.Errorf("waits of %v s, want %v, and 1 after start %d", waits, want, good)
+		}
+		stats := h.Stats()
+		if stats.Pages[answered] != 1 || stats.Pages[down] == 0 || stats.Starts != int64(len(x.starts)) {
+			t.Errorf("%+v", stats)
+		}
+		if h.Trouble() == "" {
+			t.Error("it has no trouble")
+		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// With --hook-full skip a page does not wait while the program has as many as it may; with wait it does.
+func TestHook_fullSkipsOrWaits(t *testing.T) {
+	for _, mode := range []Full{Wait, Skip} {
+		synctest.Test(t, func(t *testing.T) {
+			const slow = 10 * time.Second
+			x := &scripted{answer: func(int) bool { time.Sleep(slow); return true }}
+			h := newTestHook(x, Options{Parallel: 1, Full: mode})
+			go func() {
+				_, _ = h.Ask(context.Background(), &Page{}, nil)
+			}()
+			synctest.Wait()
+			began, trouble := time.Now(), ""
+			time.AfterFunc(time.Second, func() { trouble = h.Trouble() })
+			_, err := h.Ask(t.Context(), &Page{}, nil)
+			took := time.Since(began)
+			time.Sleep(slow)
+			isFull := h.Stats().Pages[full] == 1
+			if err != nil || (mode == Skip) != (took == 0) || (mode == Skip) != isFull || (mode == Wait) != (trouble != "") {
+				t.Errorf("mode %d: took %v, trouble %q, %+v, %v", mode, took, trouble, h.Stats(), err)
+			}
+			if err := h.Close(); err != nil && !errors.Is(err, io.EOF) {
+				t.Error(err)
+			}
+		})
+	}
+}
