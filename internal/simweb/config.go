@@ -20,6 +20,7 @@ type Config struct {
 	IPs   int    // number of addresses the hosts share; 0 means one for four hosts
 
 	Graph
+	Hidden
 	Payloads
 	Endpoints
 
@@ -52,6 +53,14 @@ type Graph struct {
 	// PlainLinks has every reference written in normal form inside double quotes of <a>, <img> or <link>, and leaves
 	// out base elements, refreshes and what only looks like a link: what any crawler can read.
 	PlainLinks bool
+}
+
+// Hidden is what the links of other hosts or pages do not lead to. All of it is 0 by default.
+type Hidden struct {
+	Separate      int     // components of the graph that only a seed of their own leads to
+	SeparateHosts int     // hosts of each
+	Series        float64 // share of hosts whose leaf pages are in one folder, with numbers that differ by one
+	Unlinked      float64 // share of the pages of a series that no page links to
 }
 
 // Payloads is what pages consist of, and how they change.
@@ -185,8 +194,11 @@ func (c Config) Validate() error {
 	bad(c.PageFanout >= 1 && c.HostFanout >= 1, "fanouts %d, %d: want at least 1", c.PageFanout, c.HostFanout)
 	bad(c.LinksMean >= 1 && c.LinksMean <= 10_000, "mean links %d: want 1 to 10000", c.LinksMean)
 	bad(c.PageBytesMean >= 256 && c.PageBytesMean <= 16<<20, "mean page bytes %d: want 256 to %d", c.PageBytesMean, 16<<20)
-	bad(c.Farm.Farms*c.Farm.Hosts < c.Hosts, "%d spam farms of %d hosts: want less than the %d hosts", c.Farm.Farms,
-		c.Farm.Hosts, c.Hosts)
+	bad(c.Farm.Farms*c.Farm.Hosts+c.Separate*c.SeparateHosts < c.Hosts,
+		"%d spam farms of %d hosts and %d components of %d: want less than the %d hosts", c.Farm.Farms, c.Farm.Hosts,
+		c.Separate, c.SeparateHosts, c.Hosts)
+	bad(c.Separate >= 0 && c.SeparateHosts >= 0 && (c.Separate == 0 || c.SeparateHosts > 0),
+		"%d separate components of %d hosts: want at least 1", c.Separate, c.SeparateHosts)
 	bad(c.Farm.Farms == 0 || c.Farm.Hosts > 0 && c.Farm.Pages > 0 && c.Farm.Bought > 0,
 		"spam farms %+v: want numbers above 0", c.Farm)
 	bad(c.Topics >= 0 && c.Topics <= 100, "topics %d: want 0 to 100", c.Topics)
@@ -198,7 +210,7 @@ func (c Config) Validate() error {
 	}
 	for _, s := range []float64{
 		c.ExternalShare, c.HubShare, c.OtherShare, c.CopyShare, c.HTTPSShare, c.GzipShare, c.AltPortShare, c.Validators,
-		c.Changing, c.Homophily,
+		c.Changing, c.Homophily, c.Series, c.Unlinked,
 	} {
 		bad(s >= 0 && s <= 1, "share %g: want 0 to 1", s)
 	}

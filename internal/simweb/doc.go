@@ -17,7 +17,14 @@
 // The graph. Page p of a host hangs on page (p-1)/PageFanout, root of host h on the root of (h-1)/HostFanout. What has
 // others hanging on it is plain, whole and allowed; faults, denials and other content are those of leaves. So from the
 // root of host 0 everything can be reached by links over good pages, whatever the rates are. Extra links are Zipf-like,
-// inside the host and across hosts. With Topics, each host has one, and extra links prefer hosts of the same topic.
+// inside the host and across hosts. Measured (internal/trial/visits): in-degrees of Plain, from 11 links on, are near a
+// power law of exponent 2.6, and one page in a hundred has 17 % of all links. Skewed: 2.6, from 31 on; 13 %. With
+// Topics, each host has one, and extra links prefer hosts of the same topic.
+//
+// Hidden is off by default. Separate components are hosts that link to each other only; Seeds has a seed for each.
+// Series are leaf pages in one folder with neighbouring numbers. No page links to a share of them (Unlinked), and
+// --mine finds 91 to 97 % of these. It takes 1.7 to 1.8 requests for each if all hosts have series, and 4 to 7 if 30 %
+// have (seeds 1 to 3, 120 hosts, Unlinked 0.4). The judge counts the finds and the requests for what is not there.
 //
 // Names. A path ends in the page's number, behind words that hold no digit. Model.Locate reads it, writes the path
 // again and compares, so there is one name for one page. /~hop, /~land and /~loop are steps of redirects, /~robots
@@ -31,8 +38,8 @@
 // guest).
 //
 // Promises, whose tests are in package origin: G1: the bytes served hold the links of the model, and no others, by any
-// sound tokenizer and URL parser. G2: every page is reached from one seed, except behind robots.txt. G3: the judge
-// finds each kind of misconduct, and finds none in a sound crawl.
+// sound tokenizer and URL parser. G2: every page is reached from one seed, except behind robots.txt and what is Hidden.
+// G3: the judge finds each kind of misconduct, and finds none in a sound crawl.
 //
 // A Model is read only.
 package simweb

@@ -12,12 +12,15 @@ type Farm struct {
 	Boosted int // one link of so many leads to the first page of the farm; 0 for none
 }
 
-// plainHosts is the number of hosts that belong to no farm. Their numbers are the lowest.
-func (m *Model) plainHosts() int { return m.config.Hosts - m.config.Farm.Farms*m.config.Farm.Hosts }
+// outsideFarms is the number of hosts that belong to no farm.
+func (m *Model) outsideFarms() int { return m.config.Hosts - m.config.Farm.Farms*m.config.Farm.Hosts }
+
+// plainHosts is the number of hosts that belong to no farm and no separate component. Their numbers are the lowest.
+func (m *Model) plainHosts() int { return m.outsideFarms() - m.config.Separate*m.config.SeparateHosts }
 
 // FarmOf returns the farm of host i, and which of its hosts it is; ok is false if it belongs to none.
 func (m *Model) FarmOf(i int) (farm, member int, ok bool) {
-	n := i - m.plainHosts()
+	n := i - m.outsideFarms()
 	if n < 0 {
 		return 0, 0, false
 	}
@@ -25,7 +28,7 @@ func (m *Model) FarmOf(i int) (farm, member int, ok bool) {
 }
 
 // firstOf is the first host of a farm.
-func (m *Model) firstOf(farm int) int { return m.plainHosts() + farm*m.config.Farm.Hosts }
+func (m *Model) firstOf(farm int) int { return m.outsideFarms() + farm*m.config.Farm.Hosts }
 
 // pagesOf is the number of pages of host i.
 func (m *Model) pagesOf(i int) int {
@@ -41,6 +44,8 @@ func (m *Model) below(i int) (from, to int) {
 	base, n := 0, m.plainHosts()
 	if farm, member, isFarm := m.FarmOf(i); isFarm {
 		base, i, n = m.firstOf(farm), member, m.config.Farm.Hosts
+	} else if first, isSeparate := m.separateOf(i); isSeparate {
+		base, i, n = first, i-first, m.config.SeparateHosts
 	}
 	from = i*m.config.HostFanout + 1
 	return base + min(from, n), base + min(from+m.config.HostFanout, n)

@@ -44,8 +44,9 @@ type Host struct {
 	HTTPS  bool
 	Gzip   bool // packs HTML for clients that accept it
 	Port   int
-	IsHub  bool  // its first page links to many other hosts
-	prefix uint8 // which of hostPrefixes its name begins with
+	IsHub  bool   // its first page links to many other hosts
+	series uint32 // 0, or what its leaf pages have as Words: they are a series
+	prefix uint8  // which of hostPrefixes its name begins with
 	Robots RobotsKind
 }
 
@@ -79,6 +80,11 @@ func (m *Model) HostAt(i int) Host {
 	if m.config.HubShare > 0 && i < m.plainHosts() {
 		r := draw.RNG(m.Hash(saltHub, i, 0))
 		h.IsHub = r.Float() < m.config.HubShare
+	}
+	if m.config.Series > 0 && i < m.outsideFarms() {
+		if r := draw.RNG(m.Hash(saltSeries, i, 0)); r.Float() < m.config.Series {
+			h.series = uint32(r.Next()) | 1
+		}
 	}
 	return h
 }

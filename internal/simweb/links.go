@@ -15,7 +15,7 @@ type Link struct {
 // AppendLinks appends what a page links to, in the order of the document. A page that may come to harm on its way, or
 // shares its payload with others, links to its host's root only, or to nothing.
 func (h *Host) AppendLinks(dst []Link, t Target, f *Page) []Link {
-	if t.Kind != KindPage || f.Media != MediaHTML || !f.Shape.linked() || f.Copy > 0 {
+	if t.Kind != KindPage || f.Media != MediaHTML || !f.Shape.linked() || f.Copy > 0 || f.IsUnlinked {
 		if t.Kind == KindLand || t.Kind == KindPage && f.Media == MediaHTML && !f.Shape.IsLost() {
 			dst = append(dst, Link{Target: Target{Host: int32(h.Index)}})
 		}
@@ -25,8 +25,9 @@ func (h *Host) AppendLinks(dst []Link, t Target, f *Page) []Link {
 	r := draw.RNG(h.Hash(saltLinks, p))
 	tree := 0
 	for k := p*m.config.PageFanout + 1; k <= p*m.config.PageFanout+m.config.PageFanout && k < h.Pages; k++ {
-		dst = append(dst, Link{Target: Target{Host: int32(h.Index), Page: uint32(k)}, tree: true})
-		tree++
+		if tree++; !h.isUnlinked(k) {
+			dst = append(dst, Link{Target: Target{Host: int32(h.Index), Page: uint32(k)}, tree: true})
+		}
 	}
 	farm, _, isFarm := m.FarmOf(h.Index)
 	if p == 0 {
@@ -65,19 +66,28 @@ func (h *Host) extraLink(r *draw.RNG, external float64) Target {
 		return Target{Host: int32(h.Index), Kind: KindNowhere, Page: uint32(r.Below(1000))}
 	}
 	if r.Float() >= external {
-		return Target{Host: int32(h.Index), Page: uint32(m.popular(r, h.Pages))}
+		return h.linked(m.popular(r, h.Pages))
 	}
 	// Popular hosts are those with low numbers; every second link from outside leads to the root.
-	i := m.popular(r, m.plainHosts())
+	first, hosts := 0, m.plainHosts()
+	if from, isSeparate := m.separateOf(h.Index); isSeparate {
+		first, hosts = from, m.config.SeparateHosts
+	}
+	i := first + m.popular(r, hosts)
 	if m.config.Topics > 0 && r.Float() < m.config.Homophily {
 		for tries := 0; tries < topicTries && m.TopicOf(i) != m.TopicOf(h.Index); tries++ {
-			i = m.popular(r, m.plainHosts())
+			i = first + m.popular(r, hosts)
 		}
 	}
 	if r.Next()&1 == 0 {
 		return Target{Host: int32(i)}
 	}
-	return Target{Host: int32(i), Page: uint32(m.popular(r, m.pagesOf(i)))}
+	page := m.popular(r, m.pagesOf(i))
+	if m.config.Unlinked > 0 {
+		to := m.HostAt(i)
+		return to.linked(page)
+	}
+	return Target{Host: int32(i), Page: uint32(page)}
 }
 
 // topicTries is how many hosts are drawn for one of the same topic.

@@ -122,12 +122,12 @@ func (m *Model) Addr(k int) netip.Addr {
 	return netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
 }
 
-// Seeds returns n URLs (at most one for each host) from which the whole world can be reached: the root of host 0 and
-// roots of other hosts, drawn evenly.
+// Seeds returns URLs from which the whole world can be reached: n (at most one for each host), the root of host 0 and
+// roots of other hosts, drawn evenly; then the root of the first host of each separate component.
 func (m *Model) Seeds(n int) []string {
 	hosts := m.plainHosts()
 	n = max(1, min(n, hosts))
-	seeds := make([]string, 0, n)
+	seeds := make([]string, 0, n+m.config.Separate)
 	seeds = append(seeds, m.Root(0))
 	for k := 1; k < n; k++ {
 		// One host from each of n-1 equal slices of 1 ... Hosts-1.
@@ -135,6 +135,9 @@ func (m *Model) Seeds(n int) []string {
 		hi := 1 + k*(hosts-1)/(n-1)
 		r := draw.RNG(m.Hash(saltSeeds, k, 0))
 		seeds = append(seeds, m.Root(lo+r.Below(max(1, hi-lo))))
+	}
+	for k := range m.config.Separate {
+		seeds = append(seeds, m.Root(hosts+k*m.config.SeparateHosts))
 	}
 	return seeds
 }
@@ -155,6 +158,7 @@ const (
 	saltFarm
 	saltHub
 	saltTopic
+	saltSeries
 )
 
 // Hash draws for a host and page.

@@ -75,6 +75,9 @@ type Page struct {
 	Copy  uint16 // which of the payloads that several pages share, plus 1
 	Words uint32
 	Bytes int // bytes, about
+
+	isInSeries bool
+	IsUnlinked bool // no page links to it
 }
 
 // PageAt draws the facts of a page, 0 <= p < h.Pages. Only leaves of the tree are odd in any way.
@@ -100,6 +103,9 @@ func (h *Host) PageAt(p int) Page {
 		f.Media = MediaPNG + MediaType(r.Below(3))
 	case r.Float() < m.config.CopyShare:
 		f.Copy = uint16(1 + r.Below(m.config.Copies))
+	case h.series != 0:
+		f.isInSeries, f.Words = true, h.series
+		f.IsUnlinked = r.Float() < m.config.Unlinked
 	}
 	return f
 }
@@ -144,6 +150,9 @@ func appendPagePath(dst []byte, p int, f *Page) []byte {
 		return num("/hidden/", ".html")
 	}
 	dst = append(dst, w1...)
+	if f.isInSeries {
+		return num("/item-", ".html")
+	}
 	switch f.style {
 	case 0:
 		dst = append(append(dst, '/'), w2...)

@@ -15,7 +15,10 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/guest"
+	"orbweaver/internal/simweb/judge"
+	"orbweaver/internal/trial/captures"
 )
 
 // hidden is a guest: sites with pages that no page links to.
@@ -153,5 +156,56 @@ func TestMining_hasALimit(t *testing.T) {
 	lines, r := mineOf(t, "endless.test", "siblings")
 	if most := int64(2000); r.MinedTried > most || r.MinedTried < most-10 {
 		t.Errorf("%d tried, %d lines", r.MinedTried, len(lines))
+	}
+}
+
+// hiddenCrawl crawls a web with two separate components, and with series on a share of the hosts; no page links to 40 %
+// of their pages. Seeds beyond the first five are those of separate components.
+func hiddenCrawl(t *testing.T, seed uint64, series float64, seeds int, how ...string) (v judge.Verdict) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		world := simweb.Plain()
+		world.Seed, world.Hosts, world.PageBytesMean, world.PagesPerHostMean = seed, 120, 2000, 30
+		world.Hidden = simweb.Hidden{Separate: 2, SeparateHosts: 10, Series: series, Unlinked: 0.4}
+		rig := testbed.MustRig(t, world, true)
+		rig.Seeds = rig.World.Seeds(5)[:seeds]
+		cfg := rig.Config()
+		cfg.Seeds, cfg.Mining.Mine = testbed.Seeds(rig.Seeds), how
+		rig.MustCrawl(t, cfg, rig.FS)
+		crawled, err := captures.All(rig.FS, "crawl/warc")
+		if err != nil {
+			t.Fatal(err)
+		}
+		v = rig.World.Judge(rig.Log, judge.Promise{
+			HostDelay: cfg.Politeness.HostDelay, IPDelay: cfg.Politeness.IPDelay, Expect: judge.ExpectOptions{Seeds: rig.Seeds},
+		}, crawled)
+	})
+	t.Logf("seed %d, series on %.1f of the hosts, %d seeds, %v: recall %.3f of %d, %.2f requests a find, %d pages",
+		seed, series, seeds, how, v.Recall(), v.Unlinked, v.RequestsPerFind(), v.Fetched)
+	if !v.Sound() {
+		t.Errorf("seed %d, %v: %+v", seed, how, v)
+	}
+	return v
+}
+
+// Of the pages in series that no page links to, nine in ten are found. Sites without series cost the most requests.
+// Without --mine there is none. Separate components are crawled with their seeds only.
+func TestMining_findsUnlinkedPagesOfASimulatedWeb(t *testing.T) {
+	for i := range uint64(testbed.Reduce(3, 1)) {
+		seed := *testbed.FirstSeed + i
+		few, all := hiddenCrawl(t, seed, 0.3, 7, "siblings"), hiddenCrawl(t, seed, 1, 7, "siblings")
+		if few.Unlinked < 100 || few.Recall() < 0.9 || few.RequestsPerFind() > 8 {
+			t.Errorf("seed %d: recall %.3f, %.2f requests a find", seed, few.Recall(), few.RequestsPerFind())
+		}
+		if all.Recall() < 0.9 || all.RequestsPerFind() > 2 {
+			t.Errorf("seed %d, series everywhere: recall %.3f, %.2f requests a find", seed, all.Recall(), all.RequestsPerFind())
+		}
+		plain := hiddenCrawl(t, seed, 0.3, 7)
+		if plain.UnlinkedFound+plain.MinedMisses+plain.MinedHits > 0 || plain.Fetched != few.Fetched {
+			t.Errorf("seed %d, without: %+v", seed, plain)
+		}
+		if rest := hiddenCrawl(t, seed, 0.3, 5); rest.Fetched >= plain.Fetched {
+			t.Errorf("seed %d, without the seeds of separate components: %+v", seed, rest)
+		}
 	}
 }

@@ -31,7 +31,7 @@ func (j *judge) archive(crawled Crawled) {
 		if t.Kind == simweb.KindTrap && class == ClassOptional {
 			continue
 		}
-		if class != ClassPage && class != ClassCut {
+		if class != ClassPage && class != ClassCut && class != ClassUnlinked {
 			if class == ClassAttempt && c.Truncated {
 				continue // what came of an answer that never comes whole
 			}

@@ -14,12 +14,13 @@ const (
 	ClassOptional              // may be fetched: steps of redirect loops, hops out of scope, strings of scripts
 	ClassDenied                // robots.txt forbids it
 	ClassNoHost                // its host has no address
+	ClassUnlinked              // may be fetched, and is stored like ClassPage: no page links to it
 	classCount
 )
 
 // String names the class.
 func (c Class) String() string {
-	return [...]string{"none", "page", "cut", "attempt", "optional", "denied", "nohost"}[c]
+	return [...]string{"none", "page", "cut", "attempt", "optional", "denied", "nohost", "unlinked"}[c]
 }
 
 // Of is what is right for a target that was reached.
@@ -46,6 +47,8 @@ func Of(m *simweb.Model, t simweb.Target) Class {
 	switch {
 	case f.Area.IsDenied():
 		return ClassDenied
+	case f.IsUnlinked:
+		return ClassUnlinked
 	case f.Shape == simweb.ShapeHuge:
 		return ClassCut
 	case f.Shape.IsLost():

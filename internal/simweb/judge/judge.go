@@ -195,6 +195,8 @@ func (j *judge) arrival(r *arrivals.Record) {
 	case !s.known && !j.p.Resumed:
 		v.RobotsViolations++
 		j.example("robots", "%s before robots.txt", j.log.URL(r.Target))
+	case c == ClassNone && r.Target.Kind == simweb.KindUnknown && j.model.Config().Unlinked > 0:
+		v.MinedMisses++
 	case c == ClassNone:
 		v.Unexpected++
 		j.example("unexpected", "%s", j.log.URL(r.Target))
@@ -202,6 +204,9 @@ func (j *judge) arrival(r *arrivals.Record) {
 	was := j.seen[r.Target]
 	if was&seenAsked == 0 {
 		v.Unique++
+	}
+	if c == ClassUnlinked {
+		v.MinedHits++
 	}
 	isRoot := r.Target == simweb.Target{Host: r.Target.Host, Kind: simweb.KindPage}
 	switch {
@@ -365,6 +370,12 @@ func (j *judge) sum(serverOnly bool) {
 		v.Missing -= v.UnderWay
 		if v.Missing == 0 {
 			v.Examples = slices.DeleteFunc(v.Examples, func(e string) bool { return strings.HasPrefix(e, "missing: ") })
+		}
+	}
+	v.Unlinked = j.truth.unlinked()
+	for t, is := range j.seen {
+		if is&want != 0 && v.Unlinked > 0 && j.truth.classOf(t) == ClassUnlinked {
+			v.UnlinkedFound++
 		}
 	}
 	v.Coverage = 1

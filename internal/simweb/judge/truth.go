@@ -162,7 +162,28 @@ func (t *Truth) classOf(at simweb.Target) Class {
 	if t.partial {
 		return Of(t.model, at)
 	}
-	return t.classes[at]
+	if c := t.classes[at]; c != ClassNone || at.Kind != simweb.KindPage {
+		return c
+	}
+	root := at
+	root.Page = 0
+	if c := Of(t.model, at); c == ClassUnlinked && t.classes[root] == ClassPage {
+		return c
+	}
+	return ClassNone
+}
+
+// unlinked counts the pages that no page links to, at hosts that are reached.
+func (t *Truth) unlinked() (n int) {
+	if t.model.Config().Unlinked == 0 {
+		return 0
+	}
+	for i := range t.model.Hosts() {
+		if t.partial || t.classes[simweb.Target{Host: int32(i)}] == ClassPage {
+			n += t.model.UnlinkedOf(i)
+		}
+	}
+	return n
 }
 
 // ClassOf says what is right for a URL in normal form.

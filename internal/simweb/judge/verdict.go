@@ -41,6 +41,12 @@ type Verdict struct {
 	StoredUnknown    int `json:"stored_unknown"`    // stored with status 200 and no page of this world, or denied
 	QuotaViolations  int `json:"quota_violations"`  // sites with more pages stored than allowed
 
+	// Of a web with pages that no page links to. There, requests for what is not in the web are no fault.
+	Unlinked      int `json:"unlinked,omitempty"`       // such pages, at hosts that are reached
+	UnlinkedFound int `json:"unlinked_found,omitempty"` // the ones that are stored
+	MinedHits     int `json:"mined_hits,omitempty"`     // requests for them
+	MinedMisses   int `json:"mined_misses,omitempty"`   // requests for what is not in the web
+
 	// Of several agents: Held is n and Stored is u of the UbiCrawler papers, and what is held twice is no fault of an
 	// archive.
 	Held        int     `json:"held"`         // pages in all archives together
@@ -77,6 +83,17 @@ func (v Verdict) Sound() bool { return v.violations() == 0 }
 // Polite says that the visited sites had no reason to complain.
 func (v Verdict) Polite() bool { return v.impolite() == 0 }
 
+// Recall is the part of the pages without a link that was found.
+func (v Verdict) Recall() float64 { return float64(v.UnlinkedFound) / float64(max(v.Unlinked, 1)) }
+
+// RequestsPerFind is how many requests for mined URLs it took to find one of these pages; 0 if none was found.
+func (v Verdict) RequestsPerFind() float64 {
+	if v.UnlinkedFound == 0 {
+		return 0
+	}
+	return float64(v.MinedHits+v.MinedMisses) / float64(v.UnlinkedFound)
+}
+
 // Print writes the verdict for people.
 func (v Verdict) Print(out io.Writer) {
 	word := "stored pages"
@@ -94,6 +111,10 @@ func (v Verdict) Print(out io.Writer) {
 		v.RobotsViolations, v.Nameless, v.QuotaViolations)
 	fmt.Fprintf(out, "archive     %d wrong digests, %d duplicates, %d unknown stored, %d unexpected, %d never attempted\n",
 		v.DigestMismatches, v.Duplicates, v.StoredUnknown, v.Unexpected, v.AttemptsMissing)
+	if v.Unlinked > 0 {
+		fmt.Fprintf(out, "unlinked    %d of %d pages without a link found, recall %.3f; %.2f requests each\n",
+			v.UnlinkedFound, v.Unlinked, v.Recall(), v.RequestsPerFind())
+	}
 	if len(v.Shares) > 0 {
 		fmt.Fprintf(
 			out,

@@ -57,6 +57,11 @@ type Addresses struct {
 	Hosts int      `json:"hosts"`
 	IPs   int      `json:"ips"`
 	Pages int64    `json:"pages"`
+
+	// OfSeparate and Unlinked are parts of Pages: in components that only seeds of their own lead to, and without a link
+	// to them.
+	OfSeparate int `json:"pages_of_separate_components,omitempty"`
+	Unlinked   int `json:"pages_unlinked,omitempty"`
 }
 
 // Summary is what RunCommand prints at its end.
@@ -143,6 +148,7 @@ func writeSeeds(name string, seeds []string) error {
 // announce prints where the world can be reached.
 func announce(stdout io.Writer, s *Server, w *origin.Web, o *SimOptions) error {
 	a := Addresses{Seeds: o.SeedsFile, Hosts: w.Hosts(), IPs: w.Config().IPs, Pages: w.PagesTotal()}
+	a.OfSeparate, a.Unlinked = w.HiddenPages()
 	if p := s.ProxyAddr(); p.IsValid() {
 		a.Proxy = "http://" + p.String()
 	}
@@ -165,6 +171,10 @@ func announce(stdout io.Writer, s *Server, w *origin.Web, o *SimOptions) error {
 		return json.NewEncoder(stdout).Encode(a)
 	}
 	_, err := fmt.Fprintf(stdout, "world  %d hosts, %d addresses, about %d pages\n", a.Hosts, a.IPs, a.Pages)
+	if a.OfSeparate+a.Unlinked > 0 && err == nil {
+		_, err = fmt.Fprintf(stdout, "hidden %.1f %% of the pages in %d separate components, %.1f %% that no page links to\n",
+			100*float64(a.OfSeparate)/float64(a.Pages), w.Config().Separate, 100*float64(a.Unlinked)/float64(a.Pages))
+	}
 	for _, l := range [][2]string{
 		{"proxy", strings.Join(append([]string{a.Proxy}, a.More...), " ")}, {"http", a.HTTP}, {"tls", a.TLS}, {"dns", a.DNS},
 		{"seeds", a.Seeds},

@@ -71,6 +71,23 @@ func TestMeasure_breadthFirst(t *testing.T) {
 	}
 }
 
+// The in-degrees of the simulated webs are near a power law. Package simweb states the figures.
+func TestMeasure_skewOfTheWebs(t *testing.T) {
+	for name, c := range map[string]simweb.Config{"plain": simweb.Plain(), "skewed": simweb.Skewed(1000)} {
+		w, err := origin.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := measure(t, w, w.Seeds(10), nil, nil)
+		s := r.Skew
+		t.Logf("%s: %d pages, %+v; omniscient has %.3f of the PageRank at 20 %%, breadth-first %.3f", name, r.Documents, s,
+			r.AtFifth[quality.Omniscient], r.AtFifth[quality.BreadthFirst])
+		if s.Exponent < 2.4 || s.Exponent > 2.8 || s.Fit > 0.03 || s.Top < 0.11 || s.Top > 0.19 {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}
+
 // What the first page links to is discovered when its answer ends: all visits in between were discovered otherwise.
 func TestMeasure_discoveryIsAtTheEnd(t *testing.T) {
 	w, seeds := web(t)
