@@ -30,14 +30,25 @@ func orderedConfig(t *testing.T, rig *testbed.Rig, visit string) engine.Config {
 	return cfg
 }
 
-// crawlSkewed crawls a skewed web. It returns what the first fifth of the pages has, and the disk.
-func crawlSkewed(t *testing.T, visit string, budgets order.Budgets) (f *testbed.FirstFifth, disk *vfs.Mem) {
+// skewedCrawl is a crawl of a skewed web: what the first fifth of the pages has, the order of requests, and the disk.
+type skewedCrawl struct {
+	*testbed.FirstFifth
+
+	order *quality.Report
+	disk  *vfs.Mem
+}
+
+// crawlSkewed crawls a skewed web.
+func crawlSkewed(t *testing.T, visit string, budgets order.Budgets) (c skewedCrawl) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		world := testbed.SkewedWorld(*testbed.FirstSeed)
 		rig := testbed.MustRig(t, world, true)
 		cfg := orderedConfig(t, rig, visit)
 		cfg.Order.Budgets = budgets
+		if visit == "focused" {
+			cfg.Filters.Score = "via_domain == domain ? 0 : 1"
+		}
 		rig.MustCrawl(t, cfg, rig.FS)
 		var visits []string
 		for a := range rig.Log.All() {
@@ -50,10 +61,10 @@ func crawlSkewed(t *testing.T, visit string, budgets order.Budgets) (f *testbed.
 			t.Fatal(err)
 		}
 		of := testbed.MeasureFifth(t, m, rig.Seeds, visits)
-		f, disk = &of, rig.FS
+		c = skewedCrawl{&of, testbed.OrderOfAll(t, rig), rig.FS}
 	})
-	t.Logf("%+v, gain %.3f", *f, f.Gain())
-	return f, disk
+	t.Logf("%+v, gain %.3f", *c.FirstFifth, c.Gain())
+	return c
 }
 
 // The ranks of a crawl, which derive and graph rank make, guide the next one: the first fifth of its pages has more of
@@ -62,14 +73,14 @@ func TestVisit_ranksOfACrawlGuideTheNext(t *testing.T) {
 	if testbed.Reduced {
 		t.Skip("1,700 pages have no order worth measuring")
 	}
-	before, disk := crawlSkewed(t, "ranked", nil)
+	before := crawlSkewed(t, "ranked", nil)
 	dir := t.TempDir()
-	names, err := disk.List("crawl/warc")
+	names, err := before.disk.List("crawl/warc")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		text, err := vfs.ReadFile(disk, "crawl/warc/"+name)
+		text, err := vfs.ReadFile(before.disk, "crawl/warc/"+name)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
 		}
@@ -96,7 +107,7 @@ func TestVisit_ranksOfACrawlGuideTheNext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, _ := crawlSkewed(t, "ranked", budgets)
+	after := crawlSkewed(t, "ranked", budgets)
 	if after.Gain() < before.Gain()+0.05 || after.VisitedOfFarms*20 > after.BreadthFirstOfFarms {
 		t.Errorf("with %d budgets the gain is %.3f, and %.3f without", len(budgets), after.Gain(), before.Gain())
 	}
@@ -106,16 +117,27 @@ func TestVisit_ranksOfACrawlGuideTheNext(t *testing.T) {
 // than the default, with which all URLs are with their sites at once. Bottom-up is the farthest.
 func TestVisit_deeperVisitsAreLessBreadthFirst(t *testing.T) {
 	if testbed.Reduced {
-		t.Skip("20 s of six crawls: package order tests the orders")
+		t.Skip("20 s of eight crawls: package order tests the orders")
+	}
+	row := func(of string, q *quality.Report, name string) {
+		t.Logf("%-14s tau %.2f, area %.3f, at 20 %% %.3f, gain %.2f; by in-degree %.3f, %.3f, %.2f", of, q.Tau[name],
+			q.Area[name], q.AtFifth[name], q.Gain[name], q.InDegree.Area[name], q.InDegree.AtFifth[name],
+			q.InDegree.Gain[name])
 	}
 	var tau []float64
-	for _, visit := range []string{"ranked", "breadth-first", "per-host:0", "per-host:1", "per-host:8", "bottom-up"} {
-		_, disk := crawlSkewed(t, visit, nil)
-		q := testbed.Order(t, disk)
+	for _, visit := range []string{
+		"focused", "per-host:4", "ranked", "breadth-first", "per-host:0", "per-host:1", "per-host:8", "bottom-up",
+	} {
+		q := crawlSkewed(t, visit, nil).order
 		tau = append(tau, q.Tau[quality.Visited])
-		t.Logf("%s: tau %.2f, area %.3f, at 20 %% %.3f", visit, q.Tau[quality.Visited], q.Area[quality.Visited],
-			q.AtFifth[quality.Visited])
+		if visit == "focused" {
+			row("true "+quality.BreadthFirst, q, quality.BreadthFirst)
+			row(quality.DepthFirst, q, quality.DepthFirst)
+			row(quality.Omniscient, q, quality.Omniscient)
+		}
+		row(visit, q, quality.Visited)
 	}
+	tau = tau[2:]
 	if tau[1] > tau[2]-0.05 {
 		t.Errorf("per-host:0 is as far from breadth-first as the default: %.3f", tau)
 	}

@@ -56,26 +56,32 @@ func (f *FirstFifth) Gain() float64 {
 	return (f.Visited - f.BreadthFirst) / (f.Omniscient - f.BreadthFirst)
 }
 
-// MeasureFifth compares visits with breadth-first order from the seeds, by the truth of the model.
-func MeasureFifth(t *testing.T, m *simweb.Model, seeds, visits []string) (f FirstFifth) {
+// Graph is what seeds reach on a web without faults.
+type Graph struct {
+	URLs       []string       // in breadth-first order
+	Numbers    map[string]int // the place of each URL
+	Hosts      []int          // of each URL
+	Successors [][]uint32     // of each URL, each once, by number
+}
+
+// GraphOf walks the model of a web.
+func GraphOf(t *testing.T, m *simweb.Model, seeds []string) *Graph {
 	t.Helper()
-	numbers := map[string]int{}
-	var urls []string
+	g := &Graph{Numbers: map[string]int{}}
 	number := func(url string) uint32 {
-		if _, known := numbers[url]; !known {
-			numbers[url] = len(urls)
-			urls = append(urls, url)
+		if _, known := g.Numbers[url]; !known {
+			g.Numbers[url] = len(g.URLs)
+			g.URLs = append(g.URLs, url)
 		}
-		return uint32(numbers[url])
+		return uint32(g.Numbers[url])
 	}
 	for _, seed := range seeds {
 		number(seed)
 	}
-	var successors [][]uint32
-	for n := 0; n < len(urls); n++ {
-		target, ok := m.Find(urls[n])
+	for n := 0; n < len(g.URLs); n++ {
+		target, ok := m.Find(g.URLs[n])
 		if !ok {
-			t.Fatalf("the web has no %s", urls[n])
+			t.Fatalf("the web has no %s", g.URLs[n])
 		}
 		h := m.HostAt(int(target.Host))
 		page := h.PageAt(int(target.Page))
@@ -84,10 +90,18 @@ func MeasureFifth(t *testing.T, m *simweb.Model, seeds, visits []string) (f Firs
 			to = append(to, number(string(m.AppendURL(nil, l.Target))))
 		}
 		slices.Sort(to)
-		successors = append(successors, slices.Compact(to))
+		g.Hosts, g.Successors = append(g.Hosts, h.Index), append(g.Successors, slices.Compact(to))
 	}
+	return g
+}
+
+// MeasureFifth compares visits with breadth-first order from the seeds, by the truth of the model.
+func MeasureFifth(t *testing.T, m *simweb.Model, seeds, visits []string) (f FirstFifth) {
+	t.Helper()
+	g := GraphOf(t, m, seeds)
+	urls, numbers := g.URLs, g.Numbers
 	each := func(_ context.Context, f func(int64, []uint32)) error {
-		for n, to := range successors {
+		for n, to := range g.Successors {
 			f(int64(n), to)
 		}
 		return nil
