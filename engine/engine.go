@@ -83,6 +83,7 @@ type policy struct {
 	traps     *traps.Detector
 	miner     *mining.Miner
 	hook      *hook.Hook
+	hosts     *hook.Hosts
 	rules     *site.RulesPool
 	groups    *addrgroup.Groups
 	jars      *cookie.Jars // nil if no cookies are kept

@@ -154,9 +154,22 @@ func (r *runner) parsing() *parsers.Crawl {
 		Journal: d.Journal, InFlight: q.inFlight, Limits: p.limits, Log: d.Log, Sites: r.loops.sites,
 		Answered: r.cluster, Previous: d.Previous, Others: d.Others, Agents: r.cluster, Near: d.Near,
 		Traps: p.traps, Sources: parsers.LinkSources{Miner: p.miner, Hook: p.hook},
+		Hosts: parsers.HostRules{Program: p.hosts, TakeRule: r.takeHostRule},
 		Rules: &p.pages, Stats: p.filters.Stats, Parsed: q.parsed, HashSeed: r.loops.frontier.HashSeed,
 		Faults:   parsers.NewFaultFiles(r.seams.FS, r.frontierDir(), r.seams.Log),
 		Metadata: a.MetadataOptions(&r.cfg.Politeness),
+	}
+}
+
+// takeHostRule takes the rule that the program of --hook has given for a host.
+func (r *runner) takeHostRule(rule string) {
+	if !r.policy.hostRules.AddAnswer(rule) {
+		r.seams.Log.Warn("the rule of --hook host is not taken: another rule allows the host", "rule", rule)
+		return
+	}
+	r.seams.Log.Info("the program of --hook host has given a rule", "rule", rule)
+	if r.policy.hostRules.ExcludesAny() {
+		r.loops.distributor.Purge()
 	}
 }
 

@@ -197,6 +197,9 @@ func (o *opener) restore() error {
 	done, err := c.Restore(m)
 	o.unclean, o.opening.Replay = done.Unclean, done.Replay
 	o.opening.Entries, o.opening.Links = done.Entries, done.Links
+	if o.policy.hostRules.ExcludesAny() { // also by rules of the journal
+		l.distributor.Purge()
+	}
 	return err
 }
 

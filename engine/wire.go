@@ -127,7 +127,9 @@ func (o *opener) wirePolicy() {
 	p.traps = traps.New(&cfg.Traps, o.m.HashSeed, o.m.Novelty)
 	p.miner = mining.New(cfg.Mining)
 	p.hook = hook.New(cfg.Hook, o.seams.Hook, o.seams.Log)
+	p.hosts = hook.NewHosts(cfg.Hook, o.seams.Hook, o.seams.Log)
 	o.closers.Add(p.hook.Close)
+	o.closers.Add(p.hosts.Close)
 	cfg.Order.HasScore, cfg.Order.IsShared = cfg.Filters.Score != "", o.cluster.IsShared()
 	p.order = order.NewCurrent(cfg.Order, o.m.HashSeed, o.m.Order)
 	p.quotas = limits.NewQuotas(cfg.Limits.Quotas())
@@ -191,7 +193,8 @@ func (o *opener) newCheckpointer() *checkpoint.Checkpointer {
 		FS: o.seams.FS, Dir: o.frontierDir(), Sieve: d.Sieve, Ready: d.Ready, Skipped: d.Skipped,
 		Traps: o.skipSettings, Queues: d.SiteQueues, Seen: d.Journal.Seen, Near: d.NearPart, Cold: d.Cold,
 		Attempts: q.inFlight, Held: l.distributor.Held, Finished: q.finished, Cluster: o.cluster,
-		Novelty: o.policy.traps.State, Order: o.policy.order.State, Workbench: d.Workbench, Log: d.Log,
+		Novelty: o.policy.traps.State, Order: o.policy.order.State, Rules: o.policy.hostRules.Flush,
+		Workbench: d.Workbench, Log: d.Log,
 	}, checkpoint.Options{
 		Journal: d.Journal, Flush: l.flusher.Turn(), Seeded: q.seeded.Load, Period: o.cfg.Intervals.Checkpoint,
 		JournalStep: o.cfg.Archive.JournalReserve, RunTime: o.clock, Boot: o.seams.Boot,
@@ -220,7 +223,7 @@ func (o *opener) newCollector() *report.Collector {
 			Front:         l.front.Size, Fetchers: o.outages.Network.Workers,
 			ConnsReused: o.cfg.reusedConns, Cookies: p.cookieStats(o.cfg.Cookies.Mode),
 			FilterErrors: func() map[string]int64 { return p.filterErrors(l.frontier) },
-			Bodies:       o.cfg.bodyFiles, Uploads: o.seams.Uploads, Hook: p.hook,
+			Bodies:       o.cfg.bodyFiles, Uploads: o.seams.Uploads, Hook: p.hook, HostHook: p.hosts,
 		},
 	}
 }

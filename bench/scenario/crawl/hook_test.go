@@ -59,18 +59,30 @@ func (p pipes) CloseInput() { _ = p.questions.Close() }
 func (p pipes) Kill() { _, _, _ = p.answers.Close(), p.questions.Close(), p.own.Close() }
 
 // Start implements hook.Starter.
-func (x *nextPage) Start() (hook.Program, error) {
+func (x *nextPage) Start(string) (hook.Program, error) {
 	x.starts.Add(1)
 	in, questions := io.Pipe()
 	answers, out := io.Pipe()
 	go func() {
-		_ = out.CloseWithError(x.answer(in, out))
+		_ = out.CloseWithError(eachFrame(in, out, x.answer))
 	}()
 	return pipes{answers, questions, in}, nil
 }
 
-// answer answers frames until the input ends.
-func (x *nextPage) answer(in io.Reader, out io.Writer) error {
+// answer answers a frame.
+func (x *nextPage) answer(head, body []byte) string {
+	var page hook.Page
+	if err := json.Unmarshal(head, &page); err != nil {
+		return err.Error()
+	}
+	x.asked.Add(1)
+	var n int
+	_, _ = fmt.Sscanf(page.Title, "page %d", &n) // 0 for the first page, or if it has no title
+	return fmt.Sprintf(`{"v":1,"id":%d,"links":["p%d"],"counts":{"bodies":%d}}`, page.ID, n+1, min(len(body), 1))
+}
+
+// eachFrame answers frames until the input ends.
+func eachFrame(in io.Reader, out io.Writer, answer func(head, body []byte) string) error {
 	for {
 		var lengths [8]byte
 		if _, err := io.ReadFull(in, lengths[:]); err != nil {
@@ -84,14 +96,7 @@ func (x *nextPage) answer(in io.Reader, out io.Writer) error {
 		if _, err := io.ReadFull(in, body); err != nil {
 			return err
 		}
-		var page hook.Page
-		if err := json.Unmarshal(head, &page); err != nil {
-			return err
-		}
-		x.asked.Add(1)
-		var n int
-		_, _ = fmt.Sscanf(page.Title, "page %d", &n) // 0 for the first page, or if it has no title
-		said := fmt.Sprintf(`{"v":1,"id":%d,"links":["p%d"],"counts":{"bodies":%d}}`, page.ID, n+1, min(len(body), 1))
+		said := answer(head, body)
 		frame := append(binary.BigEndian.AppendUint32(nil, uint32(len(said))), 0, 0, 0, 0)
 		if _, err := out.Write(append(frame, said...)); err != nil {
 			return err

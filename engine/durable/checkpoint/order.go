@@ -34,6 +34,7 @@ type Components struct {
 	Cluster   cluster.CheckpointPart
 	Novelty   func() []byte // the state of engine/traps/novelty
 	Order     func() []byte // the state of engine/frontier/order
+	Rules     func() error  // writes the host rules that are only in the journal
 	Workbench *workbench.Workbench[site.State]
 	Log       CrawlLog
 }
@@ -91,6 +92,7 @@ func (c *Components) order() []entry {
 		{Participant: &workbenchFiles{fs: c.FS, dir: c.Dir, bench: c.Workbench}},
 		{Participant: &logState{log: c.Log}},
 		// It is no mark: it holds what was learned until the manifest is written, which is as valid.
+		{Participant: &rules{write: c.Rules}},
 		{Participant: &learned{novelty: c.Novelty, order: c.Order}},
 	}
 }
@@ -128,3 +130,11 @@ func (p *learned) Sync(m *manifest.Manifest) error {
 	m.Novelty, m.Order = p.novelty(), p.order()
 	return nil
 }
+
+// rules writes the host rules that only the journal has. They are in a file of their own, which has no generations.
+type rules struct {
+	None
+	write func() error
+}
+
+func (p *rules) Write(*manifest.Manifest) error { return p.write() }

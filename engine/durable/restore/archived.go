@@ -124,8 +124,9 @@ func (c *journalReader) add(ctx context.Context, e *journal.Entry) error {
 	b := c.current
 	b.entries = append(b.entries, *e)
 	own := &b.entries[len(b.entries)-1]
-	own.Links, own.Sums = bytes.Clone(e.Links), bytes.Clone(e.Sums)
-	if b.bytes += int64(len(e.Links)+len(e.Sums)) + e.Length; len(b.entries) < batchEntries && b.bytes < batchBytes {
+	own.Links, own.Sums, own.Rule = bytes.Clone(e.Links), bytes.Clone(e.Sums), bytes.Clone(e.Rule)
+	b.bytes += int64(len(e.Links)+len(e.Sums)+len(e.Rule)) + e.Length
+	if len(b.entries) < batchEntries && b.bytes < batchBytes {
 		return nil
 	}
 	return c.send(ctx)

@@ -225,6 +225,9 @@ func (r *replayer) applyPage(e *journal.Entry, rec *record) error {
 	if err := n.Sums.AddAll(e.Sums); err != nil {
 		return fmt.Errorf("restore: resume: sums in the journal: %w", err)
 	}
+	if len(e.Rule) > 0 {
+		r.Sites.Live.Hosts.AddAnswer(string(e.Rule))
+	}
 	if e.Outcome.IsPage(e.Status) {
 		switch {
 		case !rec.stored:

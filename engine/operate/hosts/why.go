@@ -18,6 +18,7 @@ import (
 // The reasons of a Wait.
 const (
 	HostDelay     = "host-delay"
+	NotBefore     = "not-before"
 	CrawlDelay    = "crawl-delay"
 	SlowedDown    = "slowed-down" // the host delay is longer for some time, after requests to slow down
 	RetryAfter    = "retry-after"
@@ -151,6 +152,9 @@ func (l *Lister) siteWait(v *view, now time.Time) (reason, text string) {
 	left := v.Due.Sub(now)
 	retryAt := time.Unix(int64(streak.RetryAt), 0)
 	switch {
+	case terms.NotBefore.After(now):
+		return NotBefore, fmt.Sprintf("host rule: not-before=%s for %s", terms.NotBefore.Format(time.RFC3339),
+			urlx.Host(v.Key))
 	case streak.RetryAt > 0 && retryAt.After(now) && !v.Due.After(retryAt.Add(time.Second)):
 		return RetryAfter, fmt.Sprintf("Retry-After of the server (%s) until %s",
 			streak.LastOutcome, retryAt.UTC().Format(time.RFC3339))

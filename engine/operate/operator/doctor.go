@@ -28,7 +28,7 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 			SyncTook: o.parts.Disk.Journal.SlowSync.Now(now), WriteTook: o.parts.Disk.Journal.SlowSync.WriteNow(now),
 			Unsent: upload.Trouble(o.parts.Reports.Numbers.Uploads),
 		},
-		Hook:         o.parts.Reports.Numbers.Hook.Trouble(),
+		Hook:         o.parts.Reports.Numbers.HookTrouble(),
 		MemoryFull:   o.parts.Disk.Workbench.Memory().Full(),
 		Bandwidth:    o.parts.Live.Bandwidth.State(),
 		SievePending: int64(o.parts.Disk.Sieve.Pending()),

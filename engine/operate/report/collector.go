@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -77,7 +78,11 @@ type Numbers struct {
 	Bodies        func() bodyfile.Stats   // files of long bodies
 	Uploads       upload.Source           // closed WARC files that are sent
 	Hook          *hook.Hook
+	HostHook      *hook.Hosts
 }
+
+// HookTrouble says in a line whether a program of --hook limits the crawl, or fails; "" if none does.
+func (n *Numbers) HookTrouble() string { return cmp.Or(n.Hook.Trouble(), n.HostHook.Trouble()) }
 
 // Cluster is what a report says of the other agents.
 type Cluster interface {
@@ -122,6 +127,7 @@ func (c *Collector) Report() Report {
 		Cluster:      c.Cluster.Report(&n),
 		Uploads:      c.Numbers.Uploads.Stats(),
 		Hook:         c.Numbers.Hook.Stats(),
+		HostHook:     c.Numbers.HostHook.Stats(),
 		Version:      c.Settings.Version, Distributions: &c.Journal.Count.Distributions,
 	}
 	r.BytesArrived, r.BytesUnderWay = c.Exchanges.Received()

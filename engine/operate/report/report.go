@@ -91,7 +91,9 @@ type Report struct {
 
 	Cluster *cluster.StatusReport `json:"cluster,omitempty"` // nil for a crawl with one agent
 	Uploads *upload.Stats         `json:"uploads,omitempty"` // nil if WARC files are not sent
-	Hook    *hook.Stats           `json:"hook,omitempty"`    // nil without --hook
+	Hook    *hook.Stats           `json:"hook,omitempty"`    // nil without --hook page
+
+	HostHook *hook.HostStats `json:"host_hook,omitempty"` // nil without --hook host
 
 	ActiveFetches   int64   `json:"active_fetches" metric:"active_fetches" help:"Fetch workers in an exchange."`
 	Front           int64   `json:"front" metric:"front_ips" help:"IP addresses with something due within a second."`

@@ -53,7 +53,7 @@ func (c *Collector) waitingMost() string {
 	}
 	fetching, fetchers := c.Exchanges.Busy(), c.Numbers.Fetchers()
 	down, workers := c.Outages.Network.State()
-	hooked := c.Numbers.Hook.Trouble()
+	hooked := c.Numbers.HookTrouble()
 	switch next, ok := c.Workbench.DueTimes().Next(); {
 	case c.Run.IsStopping() && c.Cluster.IsLeaving():
 		return "the other agents: they are given all that this one has"

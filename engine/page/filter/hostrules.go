@@ -23,6 +23,7 @@ type HostSettings struct {
 	Group        string        // name of the group of hosts that share a delay; "" for none
 	GroupDelay   time.Duration // between two requests to the group, as this rule has it
 	UserAgent    string        // header User-Agent; "" for that of the crawl
+	NotBefore    time.Time     // no request before it; zero for none
 	IgnoreRobots bool          // robots.txt forbids nothing
 	RobotsReason string        // why IgnoreRobots
 
@@ -43,6 +44,7 @@ const (
 	termResponse
 	termExchange
 	termSlow
+	termNotBefore
 	termKeys
 )
 
@@ -55,6 +57,7 @@ const HostDelayMax = 24 * time.Hour
 //
 //	host-delay=10s      host delay
 //	max-per-host=1000   limit of stored pages, 0 for none
+//	not-before=2027-01-31T12:00:00Z   no request before this time
 //	exclude             fetch nothing; exclude=no allows a host that a wider rule excludes
 //	user-agent="TEXT"   header User-Agent
 //	group=NAME group-delay=10s   the hosts with this name share one connection and one delay
@@ -267,6 +270,9 @@ func (r *HostRules) Find(host []byte, t *HostSettings) {
 	}
 }
 
+// Allows reports whether the narrowest rule of the host with exclude says exclude=no.
+func (t *HostSettings) Allows() bool { return t.ranks[termExclude] > 0 && !t.Exclude }
+
 // Matches reports whether a rule is for a host, a normal form (borrowed).
 func (r *HostRules) Matches(host []byte) bool {
 	var t HostSettings
@@ -327,6 +333,8 @@ func (t *HostSettings) copy(key int, from *HostSettings) {
 		*t.Timeouts.of(key) = *from.Timeouts.of(key)
 	case termAgent:
 		t.UserAgent = from.UserAgent
+	case termNotBefore:
+		t.NotBefore = from.NotBefore
 	case termRobots:
 		t.IgnoreRobots, t.RobotsReason = from.IgnoreRobots, from.RobotsReason
 	default:

@@ -313,3 +313,21 @@ func TestHostRules_ofARangeOfAddressesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A time before which a host is not asked is read in any zone, and written in UTC.
+func TestHostRules_notBefore(t *testing.T) {
+	r, _ := hostRules(t, ".a.test not-before=2027-01-31T13:00:00+01:00\nb.a.test exclude=no")
+	var terms HostSettings
+	r.Find([]byte("b.a.test"), &terms)
+	if !terms.NotBefore.Equal(time.Date(2027, 1, 31, 12, 0, 0, 0, time.UTC)) || !terms.Allows() {
+		t.Errorf("%+v", terms)
+	}
+	if texts := r.Texts(); texts[0] != ".a.test not-before=2027-01-31T12:00:00Z" {
+		t.Errorf("%q", texts)
+	}
+	for _, bad := range []string{"a.test not-before=tomorrow", "a.test not-before=", "a.test not-before"} {
+		if _, err := CompileHostRules(Rules{Texts: []string{bad}, Lines: []int{1}}); err == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+}

@@ -34,6 +34,8 @@ func (r *hostRule) term(key int) string {
 		return fmt.Sprintf("group=%s group-delay=%v", r.terms.Group, r.terms.GroupDelay)
 	case key == termGroup:
 		return "group=" + cmp.Or(r.terms.Group, noGroup)
+	case key == termNotBefore:
+		return "not-before=" + r.terms.NotBefore.Format(time.RFC3339)
 	case key >= termConnect:
 		return timeoutNames()[key-termConnect] + "=" + r.terms.Timeouts.of(key).String()
 	case key == termBandwidth:
@@ -52,8 +54,9 @@ func (r *hostRule) term(key int) string {
 }
 
 // hostTerms names what a rule may say.
-const hostTerms = "host-delay=TIME, max-per-host=N, host-bandwidth=RATE, exclude, exclude=no, group=NAME, " +
-	"group-delay=TIME, connect-timeout=TIME, response-timeout=TIME, slow-body-timeout=TIME, exchange-timeout=TIME, " +
+const hostTerms = "host-delay=TIME, max-per-host=N, host-bandwidth=RATE, not-before=DATE, exclude, exclude=no, " +
+	"group=NAME, group-delay=TIME, connect-timeout=TIME, response-timeout=TIME, slow-body-timeout=TIME, " +
+	"exchange-timeout=TIME, " +
 	"user-agent=\"TEXT\", robots=obey, robots=ignore reason=\"TEXT\""
 
 // termTextMax is the longest text of a term, in bytes.
@@ -147,6 +150,12 @@ func (r *hostRule) read(word string) (err error) {
 		if err != nil || r.terms.Bandwidth < bandwidth.RateMin {
 			return fmt.Errorf("host-bandwidth=%s is no rate such as 100KiB/s, of at least 1KiB/s", value)
 		}
+	case key == "not-before" && valued:
+		number = termNotBefore
+		if r.terms.NotBefore, err = time.Parse(time.RFC3339, value); err != nil {
+			return fmt.Errorf("not-before=%s is no time such as 2027-01-31T12:00:00Z", value)
+		}
+		r.terms.NotBefore = r.terms.NotBefore.UTC()
 	case key == "user-agent" && valued:
 		number = termAgent
 		if r.terms.UserAgent, err = termText(key, value); err != nil {

@@ -1,14 +1,17 @@
-// Package hook gives pages to a program of the user (--hook page=CMD), and takes links and counts from it.
+// Package hook asks programs of the user: about pages (--hook page=CMD), which brings links and counts, and about hosts
+// (--hook host=CMD), which may block a host, limit its pages or postpone it.
 //
-//	parse worker   Hook.Ask     a page -> references that the program has found
-//	started.write               frames for the program: one goroutine, which flushes when no page waits
-//	started.read                answers of the program: one goroutine, which gives each to the Ask with its id
+//	parse worker   Hook.Ask         a page -> references that the program has found
+//	parse worker   Hosts.AskAfter   a page -> a rule for its host, if it is time to ask about the host
+//	started.write                   frames for the program: one goroutine, which flushes when no page waits
+//	started.read                    answers of the program: one goroutine, which gives each to the Ask with its id
 //
 // The program reads frames from its standard input, and writes frames to its standard output. docs/hooks.md describes
 // them. A page is with the program until it is answered; at most Options.Parallel are.
 //
 // The page is asked about before it is stored. So the links of its answer stand in its journal entry, beside those of
-// early hints, and a replay does not ask again.
+// early hints, and a replay does not ask again. The rule of an answer about a host stands there, too; the next
+// checkpoint writes it to the file of host rules.
 //
 // What the program does wrong costs the answer and nothing else. It is killed and started again if it ends, writes
 // something else than answers, or gives no answer for Options.Timeout. The waits before a start are 1, 2, 4, ... 60

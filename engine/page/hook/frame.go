@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 )
 
 // A frame is a head in JSON and a body, each with its length in front:
@@ -34,12 +35,48 @@ type Page struct {
 	Truncated bool   `json:"truncated,omitempty"` // the body is not whole
 }
 
+// head is the head of a question. setID sets what all have.
+type head interface{ setID(id uint64) }
+
+func (p *Page) setID(id uint64) { p.Version, p.Kind, p.ID = version, PageKind, id }
+
+// HostQuestion is the head of a question about a host. It has no body. Pages is of the whole crawl, the
+// other numbers are those since this run began.
+type HostQuestion struct {
+	Version  int            `json:"v"`
+	Kind     string         `json:"kind"`
+	ID       uint64         `json:"id"`
+	Host     string         `json:"host"`
+	Site     string         `json:"site"`     // scheme, host and port
+	Pages    int            `json:"pages"`    // of the site that were stored, in all
+	Seen     int            `json:"seen"`     // pages that the other numbers are about
+	Bytes    int64          `json:"bytes"`    // of these pages
+	Revisits int            `json:"revisits"` // of them: the payload was stored earlier
+	Links    int            `json:"links"`    // in them
+	Outlinks int            `json:"outlinks"` // of these: to other hosts
+	Terms    map[string]int `json:"terms"`    // the most frequent words, about
+	Sample   []SamplePage   `json:"sample"`   // the latest pages with text
+}
+
+// SamplePage is one page of a host.
+type SamplePage struct {
+	URL   string `json:"url"`
+	Title string `json:"title,omitempty"`
+	Text  string `json:"text"` // how it begins
+}
+
+func (q *HostQuestion) setID(id uint64) { q.Version, q.Kind, q.ID = version, HostKind, id }
+
 // Answer is the head of an answer. It has no body.
 type Answer struct {
 	Version int                `json:"v"`
 	ID      uint64             `json:"id"`
 	Links   []string           `json:"links"`  // references, absolute or relative to the page
 	Counts  map[string]float64 `json:"counts"` // what is added to counters.Sums, by name
+
+	Block    bool    `json:"block"`    // fetch nothing more of the host
+	Budget   int     `json:"budget"`   // store so many pages of each of its sites; 0 for no budget
+	Postpone float64 `json:"postpone"` // ask nothing of it for so many seconds
 }
 
 // Bounds of one answer.
@@ -48,17 +85,19 @@ const (
 	linksMost  = 10_000
 	countsMost = 64
 	nameMost   = 64 // bytes of the name of a count
+
+	postponeMost = 10 * 365 * 24 * time.Hour
 )
 
 // appendHead appends a frame without its body.
-func appendHead(dst []byte, p *Page, body int) ([]byte, error) {
-	head, err := json.Marshal(p)
+func appendHead(dst []byte, question head, body int) ([]byte, error) {
+	text, err := json.Marshal(question)
 	if err != nil {
 		return dst, fmt.Errorf("hook: %w", err)
 	}
-	dst = binary.BigEndian.AppendUint32(dst, uint32(len(head)))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(text)))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(body))
-	return append(dst, head...), nil
+	return append(dst, text...), nil
 }
 
 // readAnswer reads one frame. io.EOF says that there is none.
@@ -82,6 +121,9 @@ func readAnswer(r *bufio.Reader) (a Answer, err error) {
 		return a, fmt.Errorf("an answer has version %d, not %d", a.Version, version)
 	case len(a.Links) > linksMost:
 		return a, fmt.Errorf("an answer has %d links, more than %d", len(a.Links), linksMost)
+	case a.Budget < 0 || a.Postpone < 0 || a.Postpone > postponeMost.Seconds():
+		return a, fmt.Errorf("an answer has the budget %d and postpones by %g s: both are too small or too large",
+			a.Budget, a.Postpone)
 	case len(a.Counts) > countsMost:
 		return a, fmt.Errorf("an answer has %d counts, more than %d", len(a.Counts), countsMost)
 	}

@@ -14,9 +14,9 @@ import (
 	"orbweaver/internal/throttle"
 )
 
-// Starter starts the program.
+// Starter starts the program of a kind.
 type Starter interface {
-	Start() (Program, error)
+	Start(kind string) (Program, error)
 }
 
 // Program is a started program. Read and Write are its output and its input. Both fail once Kill was called.
@@ -31,6 +31,7 @@ type Program interface {
 
 // Hook asks a program about pages. Safe for concurrent use. Make it with New.
 type Hook struct {
+	kind    string
 	o       Options
 	starter Starter
 	log     *slog.Logger
@@ -73,17 +74,30 @@ const waitMost = time.Minute
 
 // New returns a Hook that starts the program of the options with the first page.
 func New(o Options, starter Starter, log *slog.Logger) *Hook {
-	h := &Hook{o: o, starter: starter, log: log, room: make(chan struct{}, o.Parallel)}
+	return newHook(PageKind, o, starter, log)
+}
+
+func newHook(kind string, o Options, starter Starter, log *slog.Logger) *Hook {
+	h := &Hook{kind: kind, o: o, starter: starter, log: log, room: make(chan struct{}, o.Parallel)}
 	h.mu.stats = Stats{Pages: map[string]int64{}}
 	return h
 }
 
 // IsOn reports whether there is a program to ask.
-func (h *Hook) IsOn() bool { return len(h.o.Hooks) > 0 }
+func (h *Hook) IsOn() bool { return h.o.Command(h.kind) != nil }
 
 // Ask asks about a page; the answer is empty if there is none. The body is borrowed. An error is that of ctx: the page
 // was not asked about to the end.
-func (h *Hook) Ask(ctx context.Context, p *Page, body []byte) (answer Answer, err error) {
+func (h *Hook) Ask(ctx context.Context, p *Page, body []byte) (Answer, error) {
+	a, err := h.askQuestion(ctx, p, body)
+	if a == nil {
+		return Answer{}, err
+	}
+	return *a, nil
+}
+
+// askQuestion is Ask for any question; nil if there is no answer.
+func (h *Hook) askQuestion(ctx context.Context, q head, body []byte) (*Answer, error) {
 	began := time.Now()
 	defer func() {
 		h.mu.Lock()
@@ -95,45 +109,47 @@ func (h *Hook) Ask(ctx context.Context, p *Page, body []byte) (answer Answer, er
 	default:
 		if h.o.Full == Skip {
 			h.count(full)
-			return Answer{}, nil
+			return nil, nil
 		}
 		h.waiting.Add(1)
 		defer h.waiting.Add(-1)
 		select {
 		case h.room <- struct{}{}:
 		case <-ctx.Done():
-			return Answer{}, ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
 	defer func() { <-h.room }()
-	p.Version, p.Kind = version, pageKind
 	result := down
 	for range 2 { // once more if the program has ended
 		program, err := h.current(ctx)
 		if program == nil {
 			h.count(result)
-			return Answer{}, err
+			return nil, err
 		}
-		p.ID = h.ids.Add(1)
 		var a *Answer
-		if a, result, err = h.askProgram(ctx, program, p, body); err != nil {
-			return Answer{}, err
+		if a, result, err = h.askProgram(ctx, program, q, body); err != nil {
+			return nil, err
 		}
 		if a != nil {
 			h.take(a)
-			return *a, nil
+			return a, nil
 		}
 		if result == timeout {
 			break
 		}
 	}
 	h.count(result)
-	return Answer{}, nil
+	return nil, nil
 }
 
 // askProgram asks one started program. Without an answer the result says why.
-func (h *Hook) askProgram(ctx context.Context, s *started, p *Page, body []byte) (_ *Answer, result string, _ error) {
-	q := &question{page: p, body: body, written: make(chan struct{}), answer: make(chan *Answer, 1)}
+func (h *Hook) askProgram(
+	ctx context.Context, s *started, about head, body []byte,
+) (_ *Answer, result string, _ error) {
+	id := h.ids.Add(1)
+	about.setID(id)
+	q := &question{id: id, head: about, body: body, written: make(chan struct{}), answer: make(chan *Answer, 1)}
 	asked := time.Now()
 	timer := time.NewTimer(h.o.Timeout)
 	defer timer.Stop()
@@ -213,7 +229,7 @@ func (h *Hook) current(ctx context.Context) (*started, error) {
 // startLocked starts the program.
 func (h *Hook) startLocked() (*started, error) {
 	h.mu.stats.Starts++
-	program, err := h.starter.Start()
+	program, err := h.starter.Start(h.kind)
 	if err != nil {
 		return nil, err
 	}
@@ -236,8 +252,8 @@ func (h *Hook) fail(s *started, result string, why error) {
 	n, isTold := h.mu.warnings.Allow(time.Now())
 	h.mu.Unlock()
 	if isTold && result != aborted {
-		h.log.Warn("the program of --hook has failed; it is started again, and its pages are stored", "error", why,
-			"failures", n)
+		h.log.Warn("the program of --hook has failed; it is started again, and pages are stored", "kind", h.kind,
+			"error", why, "failures", n)
 	}
 	if s != nil {
 		s.result = result
@@ -280,10 +296,11 @@ func (h *Hook) Trouble() string {
 	defer h.mu.Unlock()
 	switch waiting := h.waiting.Load(); {
 	case h.mu.failures > 1:
-		return fmt.Sprintf("the program of --hook has failed %d times in a row (%.120s): pages are stored without it",
-			h.mu.failures, cmp.Or(h.mu.stats.Error, "it does not answer"))
+		return fmt.Sprintf("the program of --hook %s has failed %d times in a row (%.120s): pages are stored without it",
+			h.kind, h.mu.failures, cmp.Or(h.mu.stats.Error, "it does not answer"))
 	case waiting > 0:
-		return fmt.Sprintf("the program of --hook: it has %s, and %d wait for it", plural.Count(len(h.room), "page"), waiting)
+		return fmt.Sprintf("the program of --hook %s: it has %s, and %d wait for it", h.kind,
+			plural.Count(len(h.room), h.kind), waiting)
 	}
 	return ""
 }

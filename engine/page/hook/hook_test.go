@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -17,6 +18,7 @@ import (
 type scripted struct {
 	began  time.Time
 	starts []time.Duration  // since began
+	kind   string           // of the questions; "" for PageKind
 	answer func(n int) bool // whether the nth program that was started answers
 }
 
@@ -37,7 +39,7 @@ func (p inner) CloseInput() { _ = p.in.Close() }
 func (p inner) Kill() { _, _, _ = p.Close(), p.in.Close(), p.own.Close() }
 
 // Start implements Starter.
-func (x *scripted) Start() (Program, error) {
+func (x *scripted) Start(string) (Program, error) {
 	x.starts = append(x.starts, time.Since(x.began))
 	n := len(x.starts)
 	in, to := io.Pipe()
@@ -57,7 +59,7 @@ func (x *scripted) Start() (Program, error) {
 				return
 			}
 			var id uint64
-			_, _ = fmt.Sscanf(string(text), `{"v":1,"kind":"page","id":%d`, &id)
+			_, _ = fmt.Sscanf(string(text), `{"v":1,"kind":"`+cmp.Or(x.kind, PageKind)+`","id":%d`, &id)
 			said := fmt.Sprintf(`{"v":1,"id":%d}`, id)
 			_, _ = from.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(said))), 0, 0, 0, 0))
 			_, _ = io.WriteString(from, said)

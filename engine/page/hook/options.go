@@ -1,15 +1,18 @@
 package hook
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
 // Options say which programs are asked. The zero Options ask none.
 type Options struct {
-	Hooks    []string      `name:"hook" help:"Program to ask about each stored page, as page=CMD: it may return links and counts. CMD is split at spaces; no shell is involved. It reads frames from standard input and writes frames to standard output (docs/hooks.md)." placeholder:"KIND=CMD" sep:"none"`
+	Hooks    []string      `name:"hook" help:"Program to ask, as page=CMD about each stored page: it may return links and counts. As host[:N[:M]]=CMD about a host after N stored pages and then every M [100, 1000]: it may block the host, limit its pages or postpone it. CMD is split at spaces; no shell is involved. It reads frames from standard input and writes frames to standard output (docs/hooks.md)." placeholder:"KIND=CMD" sep:"none"`
 	Parallel int           `name:"hook-parallel" help:"Pages that the program of --hook may have at a time." default:"16" least:"1" most:"256" placeholder:"N"`
 	Full     Full          `name:"hook-full" type:"word" help:"wait or skip: what becomes of a page while the program has --hook-parallel pages. skip stores it without asking." oneof:"wait,skip" default:"wait" placeholder:"MODE"`
 	Memory   int64         `name:"hook-memory" type:"size" help:"Memory that the program of --hook may write to, and each process that it starts. Linux only; 0 for no limit." default:"2GiB" least:"0" placeholder:"SIZE"`
@@ -25,39 +28,89 @@ const (
 	Skip
 )
 
-// pageKind is the only kind of question.
-const pageKind = "page"
+// The kinds of questions.
+const (
+	PageKind = "page"
+	HostKind = "host"
+)
 
-// Command is the program and its arguments; nil if there is none.
-func (o *Options) Command() []string {
-	if len(o.Hooks) == 0 {
-		return nil
+// Kinds are all kinds.
+func Kinds() []string { return []string{PageKind, HostKind} }
+
+// After how many pages a program is asked about a host, and after how many more again.
+const (
+	firstDefault = 100
+	everyDefault = 1000
+)
+
+// Command is the program of a kind and its arguments; nil if there is none.
+func (o *Options) Command(kind string) []string {
+	for _, hook := range o.Hooks {
+		what, command, _ := strings.Cut(hook, "=")
+		if of, _, _ := strings.Cut(what, ":"); of == kind {
+			return strings.Fields(command)
+		}
 	}
-	_, command, _ := strings.Cut(o.Hooks[0], "=")
-	return strings.Fields(command)
+	return nil
+}
+
+// hostPages says after how many pages a program is asked about a host, and after how many more again.
+func (o *Options) hostPages() (first, every int) {
+	for _, hook := range o.Hooks {
+		what, _, _ := strings.Cut(hook, "=")
+		if of, numbers, _ := strings.Cut(what, ":"); of == HostKind {
+			first, every, _ := readPages(numbers)
+			return first, every
+		}
+	}
+	return firstDefault, everyDefault
+}
+
+// readPages reads N:M.
+func readPages(text string) (first, every int, err error) {
+	first, every = firstDefault, everyDefault
+	for i, word := range strings.Split(text, ":") {
+		if text == "" {
+			break
+		}
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 || n > 1<<30 || i > 1 {
+			return 0, 0, fmt.Errorf("%q is no number of pages: give host:N:M=CMD, each 1 or more", word)
+		}
+		*[]*int{&first, &every}[i] = n
+	}
+	return first, every, nil
 }
 
 // Workers is how many more parse workers a crawl needs, since so many wait for answers.
 func (o *Options) Workers() int {
-	if len(o.Hooks) == 0 {
-		return 0
-	}
-	return o.Parallel
+	return len(o.Hooks) * o.Parallel
 }
 
 // Validate reports what is wrong with the options.
 func (o *Options) Validate() error {
 	var faults []error
 	for i, hook := range o.Hooks {
-		kind, command, _ := strings.Cut(hook, "=")
-		switch {
-		case kind != pageKind:
-			faults = append(faults, fmt.Errorf("--hook: %q does not begin with page=, the only kind", hook))
+		what, command, _ := strings.Cut(hook, "=")
+		kind, numbers, hasNumbers := strings.Cut(what, ":")
+		isAgain := slices.ContainsFunc(o.Hooks[:i], func(other string) bool {
+			what, _, _ := strings.Cut(other, "=")
+			of, _, _ := strings.Cut(what, ":")
+			return of == kind
+		})
+		switch _, _, err := readPages(numbers); {
+		case !slices.Contains(Kinds(), kind), kind == PageKind && hasNumbers:
+			faults = append(faults, fmt.Errorf("--hook: %q begins neither with page= nor with host=, host:N= or host:N:M=",
+				hook))
+		case hasNumbers && (err != nil || numbers == ""):
+			faults = append(faults, fmt.Errorf("--hook: %q: %w", hook, cmp.Or(err, errNoNumber)))
 		case len(strings.Fields(command)) == 0:
-			faults = append(faults, fmt.Errorf("--hook: %q names no program: give page=CMD", hook))
-		case i > 0:
-			faults = append(faults, errors.New("--hook: page is given twice: run both in one program"))
+			faults = append(faults, fmt.Errorf("--hook: %q names no program: give %s=CMD", hook, kind))
+		case isAgain:
+			faults = append(faults, fmt.Errorf("--hook: %s is given twice: run both in one program", kind))
 		}
 	}
 	return errors.Join(faults...)
 }
+
+var errNoNumber = errors.New("the number behind host: is missing")

@@ -26,9 +26,10 @@ type started struct {
 	}
 }
 
-// question is a page for the program.
+// question is a question for the program.
 type question struct {
-	page    *Page
+	id      uint64
+	head    head
 	body    []byte        // borrowed until written is closed, or the goroutines have ended
 	written chan struct{} // closed when it is written
 	answer  chan *Answer  // has room for one
@@ -94,10 +95,10 @@ func (s *started) write() {
 			return
 		}
 		s.mu.Lock()
-		s.mu.open[q.page.ID] = q
+		s.mu.open[q.id] = q
 		s.mu.Unlock()
 		var err error
-		if head, err = appendHead(head[:0], q.page, len(q.body)); err == nil {
+		if head, err = appendHead(head[:0], q.head, len(q.body)); err == nil {
 			_, err = w.Write(head)
 		}
 		if err == nil {

@@ -33,6 +33,7 @@ type Attempt struct {
 	Seed        bool
 	Delayed     bool // from queued.URL
 	FirstOfSite bool // the first page of its site
+	OfSite      int  // the number of the page at its site, from 1; 0 for what is no page
 	Tries       int
 	Outcome     outcome.Outcome
 	Due         Due
@@ -111,7 +112,7 @@ func (a *Attempt) Begin(item, url []byte, it *queued.URL) {
 	a.Item = append(a.Item[:0], item...)
 	a.URL = append(a.URL[:0], url...)
 	a.IsProbe = false
-	a.IsRobots, a.WillRetry, a.FirstOfSite = false, false, false
+	a.IsRobots, a.WillRetry, a.FirstOfSite, a.OfSite = false, false, false, 0
 	a.Called = queued.Called{Sitemap: it.Sitemap, ByIndex: it.ListedByIndex}
 	a.Seed, a.Delayed = it.Seed, it.Delayed
 	a.Hops, a.Tries = queued.HopsOf(it), it.Tries

@@ -42,3 +42,39 @@ func TestHostRules_aKeptRangeOfAddressesIsWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+// The rule of an answer is in force at once and in the file after Flush. It does not exclude what the operator allows.
+func TestHostRules_ofAnswers(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	if err := fsys.MkdirAll("frontier"); err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	h, err := OpenHostRules(fsys, "frontier", nil, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Add([]string{"good.test exclude=no"}); err != nil {
+		t.Fatal(err)
+	}
+	for rule, want := range map[string]bool{
+		"spam.test exclude": true, "good.test exclude": false, "good.test max-per-host=3": true, "spam.test": false,
+	} {
+		if got := h.AddAnswer(rule); got != want {
+			t.Errorf("%s: %v, want %v", rule, got, want)
+		}
+	}
+	for _, isFlushed := range []bool{false, true} {
+		if isFlushed {
+			if err := h.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again, err := OpenHostRules(fsys, "frontier", nil, log)
+		spam, good := []byte("http://spam.test/"), []byte("http://good.test/")
+		if err != nil || again.Excludes(spam) != isFlushed || !h.Excludes(spam) || h.Excludes(good) ||
+			again.Terms(good).HasCap != isFlushed {
+			t.Errorf("flushed %v: %v", isFlushed, err)
+		}
+	}
+}

@@ -28,10 +28,11 @@ type HostRules struct {
 
 	groups atomic.Pointer[map[netip.Addr]Group] // by their address keys
 
-	mu  sync.Mutex // held while rules change
-	Fs  vfs.FS
-	Dir string // frontier/
-	Say *slog.Logger
+	mu        sync.Mutex // held while rules change
+	unwritten bool       // guarded by mu: rules of AddAnswer are not in the file
+	Fs        vfs.FS
+	Dir       string // frontier/
+	Say       *slog.Logger
 }
 
 // HostRulesName is the file of the rules in the frontier directory.
@@ -199,6 +200,43 @@ func (h *HostRules) Add(texts []string) (taken int, err error) {
 		werr = fmt.Errorf("they are in force, and lost when the crawl ends: %w", werr)
 	}
 	return taken, errors.Join(err, werr)
+}
+
+// AddAnswer takes the rule that a program of --hook has given for one host, in force at once, and reports whether it
+// did. It has no effect on the disk: the rule is in a journal entry until Flush. It does not exclude a host that
+// another rule allows: the operator has decided about it.
+func (h *HostRules) AddAnswer(rule string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	grown, taken, err := h.current().With(rule)
+	if taken == 0 || err != nil {
+		return false
+	}
+	host, _, _ := strings.Cut(rule, " ")
+	var before, after filter.HostSettings
+	h.configured().Find([]byte(host), &before)
+	h.current().Find([]byte(host), &before)
+	grown.Find([]byte(host), &after)
+	if after.Exclude && before.Allows() {
+		return false
+	}
+	h.put(grown)
+	h.unwritten = true
+	return true
+}
+
+// Flush writes the rules of AddAnswer down.
+func (h *HostRules) Flush() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.unwritten {
+		return nil
+	}
+	if err := WriteHostRules(h.Fs, h.Dir, h.current()); err != nil {
+		return err
+	}
+	h.unwritten = false
+	return nil
 }
 
 // WriteHostRules replaces the file of the rules.

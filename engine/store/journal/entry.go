@@ -26,9 +26,9 @@ import (
 //	+-------+------+----+---------+--------+-------+------+--------+--------+--------+---------+--------+-------+-----+
 //
 // The highest bit of kind says that sums stand before the links, and links counts their bytes: a uvarint with the
-// length of the sums, and the sums. The three highest bits of depth are the number of embed hops, 7 for a speculative
-// link, or 6 for a mined URL. The highest bits of hops say that an index of sitemaps names the URL (128), that it is
-// one (64), or that a robots.txt calls it one (32).
+// length of the sums, and the sums. The next bit says the same of a rule for a host, behind the sums. The three highest
+// bits of depth are the number of embed hops, 7 for a speculative link, or 6 for a mined URL. The highest bits of hops
+// say that an index of sitemaps names the URL (128), that it is one (64), or that a robots.txt calls it one (32).
 // links is the length n of the links; serial is one more than the archive file's, 0 when no record was written; the crc
 // (Castagnoli) is over all before it.
 // The 15 highest bits of offset belong to length, above its 32: a record may have 128 TiB, and begin within 2 TiB.
@@ -54,6 +54,7 @@ type Entry struct {
 	IPDue       int64
 	Links       []byte // see AppendLink; empty when the archive holds the payload
 	Sums        []byte // what is added to counters.Sums; see counters.AppendSum
+	Rule        []byte // that a program of --hook has given for the host of the URL
 }
 
 // Kind is the kind of an entry. The numbers are on disk.
@@ -69,14 +70,35 @@ const (
 )
 
 // size is how many bytes the entry takes.
-func (e *Entry) size() int { return journalFixed + e.sumsSize() + len(e.Links) + 4 }
+func (e *Entry) size() int { return journalFixed + e.extraSize() + len(e.Links) + 4 }
 
-// sumsSize is how many bytes the sums take in front of the links.
-func (e *Entry) sumsSize() int {
-	if len(e.Sums) == 0 {
+// extraSize is how many bytes sums and rule take in front of the links.
+func (e *Entry) extraSize() int { return partSize(e.Sums) + partSize(e.Rule) }
+
+// partSize is how many bytes a part takes with its length.
+func partSize(part []byte) int {
+	if len(part) == 0 {
 		return 0
 	}
-	return len(binary.AppendUvarint(make([]byte, 0, binary.MaxVarintLen64), uint64(len(e.Sums)))) + len(e.Sums)
+	return len(binary.AppendUvarint(make([]byte, 0, binary.MaxVarintLen64), uint64(len(part)))) + len(part)
+}
+
+// appendPart appends a part with its length; nothing if it is empty.
+func appendPart(dst, part []byte) []byte {
+	if len(part) == 0 {
+		return dst
+	}
+	return append(binary.AppendUvarint(dst, uint64(len(part))), part...)
+}
+
+// cutPart cuts what appendPart has appended. It fails for other bytes, and a longer form of the length.
+func cutPart(b []byte) (part, rest []byte, isWhole bool) {
+	size, head := binary.Uvarint(b)
+	if head <= 0 || size == 0 || size > uint64(len(b)-head) {
+		return nil, b, false
+	}
+	part = b[head:][:size]
+	return part, b[head+int(size):], partSize(part) == head+int(size)
 }
 
 // errJournalRange says that append refused an entry that Read would not give back as it was.
@@ -84,8 +106,8 @@ var errJournalRange = errors.New("journal: an entry exceeds the limits of the fo
 
 // check says whether the format can hold the entry.
 func (e *Entry) check() error {
-	if n := e.sumsSize() + len(e.Links); n > JournalLinksMax {
-		return fmt.Errorf("%w: %d bytes of sums and links, at most %d", errJournalRange, n, JournalLinksMax)
+	if n := e.extraSize() + len(e.Links); n > JournalLinksMax {
+		return fmt.Errorf("%w: %d bytes of sums, rule and links, at most %d", errJournalRange, n, JournalLinksMax)
 	}
 	if e.Status>>16 != 0 || e.Depth>>depthBits != 0 ||
 		uint(e.Embeds) >= minedHop || e.Hops&^(journalSitemap-1) != 0 ||
@@ -110,10 +132,13 @@ func (e *Entry) check() error {
 
 func appendJournalEntry(dst []byte, e *Entry) []byte {
 	start := len(dst)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(e.sumsSize()+len(e.Links)))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(e.extraSize()+len(e.Links)))
 	kind := byte(e.Kind)
 	if len(e.Sums) > 0 {
 		kind |= hasSums
+	}
+	if len(e.Rule) > 0 {
+		kind |= hasRule
 	}
 	dst = append(dst, kind)
 	dst = binary.LittleEndian.AppendUint64(dst, e.FP.Hi)
@@ -144,9 +169,7 @@ func appendJournalEntry(dst []byte, e *Entry) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(e.Length))
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(e.SiteDue))
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(e.IPDue))
-	if len(e.Sums) > 0 {
-		dst = append(binary.AppendUvarint(dst, uint64(len(e.Sums))), e.Sums...)
-	}
+	dst = appendPart(appendPart(dst, e.Sums), e.Rule)
 	dst = append(dst, e.Links...)
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], Castagnoli()))
 }
@@ -166,7 +189,7 @@ func decodeJournalEntry(b []byte) (e Entry, n int, err error) {
 	if crc32.Checksum(b[:n-4], Castagnoli()) != binary.LittleEndian.Uint32(b[n-4:]) {
 		return e, 0, errJournalTorn
 	}
-	e.Kind = Kind(b[4] &^ hasSums)
+	e.Kind = Kind(b[4] &^ (hasSums | hasRule))
 	e.FP.Hi = binary.LittleEndian.Uint64(b[5:])
 	e.FP.Lo = binary.LittleEndian.Uint64(b[13:])
 	e.Outcome = outcome.Outcome(b[21])
@@ -187,12 +210,14 @@ func decodeJournalEntry(b []byte) (e Entry, n int, err error) {
 	e.IPDue = int64(binary.LittleEndian.Uint64(b[51:]))
 	e.Links = b[journalFixed : n-4]
 	if b[4]&hasSums != 0 {
-		size, head := binary.Uvarint(e.Links)
-		if head <= 0 || size == 0 || size > uint64(len(e.Links)-head) {
+		var isWhole bool
+		if e.Sums, e.Links, isWhole = cutPart(e.Links); !isWhole {
 			return e, 0, errJournalTorn
 		}
-		e.Sums, e.Links = e.Links[head:][:size], e.Links[head+int(size):]
-		if e.sumsSize() != head+int(size) { // a longer form of the length, which no version writes
+	}
+	if b[4]&hasRule != 0 {
+		var isWhole bool
+		if e.Rule, e.Links, isWhole = cutPart(e.Links); !isWhole {
 			return e, 0, errJournalTorn
 		}
 	}
@@ -202,7 +227,7 @@ func decodeJournalEntry(b []byte) (e Entry, n int, err error) {
 // plausibleHead says whether kind and outcome of the entry at the head of b exist. It costs nothing, so it comes before
 // the checksum: a search for entries at every offset must not sum up megabytes at each.
 func plausibleHead(b []byte) bool {
-	kind := Kind(b[4] &^ hasSums)
+	kind := Kind(b[4] &^ (hasSums | hasRule))
 	return kind >= KindPage && kind <= kindSynced && int(b[21]) < outcome.Count
 }
 
@@ -217,8 +242,11 @@ const (
 	speculativeHop = 7
 )
 
-// hasSums is the bit of kind that says that there are sums.
-const hasSums = 0x80
+// hasSums and hasRule are the bits of kind that say that there are sums, and a rule.
+const (
+	hasSums = 0x80
+	hasRule = 0x40
+)
 
 // linkLengthBits are the bits of the length in front of a link. The kind of the link stands above them.
 const linkLengthBits = 16

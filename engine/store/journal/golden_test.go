@@ -137,3 +137,16 @@ func TestEntry_withSums(t *testing.T) {
 		}
 	}
 }
+
+// A rule stands behind the sums, or alone, and comes back as it was.
+func TestEntry_withARule(t *testing.T) {
+	for _, sums := range [][]byte{nil, counters.AppendSum(nil, "pages", 1)} {
+		want := someEntry()
+		want.Sums, want.Rule = sums, []byte("spam.test exclude")
+		b := appendJournalEntry(nil, &want)
+		got, n, err := decodeJournalEntry(b)
+		if err != nil || n != len(b) || len(b) != want.size() || !reflect.DeepEqual(got, want) {
+			t.Errorf("%d of %d bytes, %v: %+v", n, len(b), err, got)
+		}
+	}
+}

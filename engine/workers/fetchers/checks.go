@@ -70,6 +70,11 @@ func visitChecks() checkTable {
 			(*checker).isExcluded,
 		},
 		{
+			"postponed", "a host rule has not-before, and the time has not come",
+			"the Visit returns; the site is due then",
+			(*checker).isPostponed,
+		},
+		{
 			"group", "the site, or another site of its address, is in another group of hosts than its place says",
 			"the Visit returns; the site has its place in that group",
 			(*checker).hasOtherGroup,
@@ -226,31 +231,6 @@ func (k *checker) isStopping(context.Context, *current) (verdict, error) {
 	default:
 		return pass, nil
 	}
-}
-
-func (k *checker) isExcluded(_ context.Context, c *current) (verdict, error) {
-	c.settings = k.Live.Hosts.Terms(c.result.Visit.Key)
-	if !c.site.Blocked && !c.settings.Exclude {
-		return pass, nil
-	}
-	c.site.Blocked = true
-	c.giveUpSite(outcome.Blocked)
-	return giveBack, nil
-}
-
-func (k *checker) hasOtherGroup(_ context.Context, c *current) (verdict, error) {
-	if c.foreign {
-		return pass, nil
-	}
-	place := c.result.Visit.Addr
-	addr := c.site.Addrs().Current(place)
-	key := k.Groups.KeyOf(&c.settings, addr, place)
-	if key == place {
-		return pass, nil
-	}
-	site.KeepAddr(&c.site, addr)
-	c.result.Release.Replace = key
-	return giveBack, nil
 }
 
 func (k *checker) hasRecentOwner(_ context.Context, c *current) (verdict, error) {

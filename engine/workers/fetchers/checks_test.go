@@ -175,6 +175,8 @@ func pending(w *checkWorld) {
 
 func full(w *checkWorld) { w.visit.Site.Stored = 10 }
 
+func later(w *checkWorld) { w.checks.Live.Hosts.AddAnswer("a.test not-before=2999-01-01T00:00:00Z") }
+
 func blocked(w *checkWorld) { w.visit.Site.Blocked = true }
 
 func stopping(w *checkWorld) {
@@ -240,6 +242,7 @@ func checkCases() []checkCase {
 		{"stopping", []setting{stopping, blocked}, "stopping", giveBack, outcome.None},
 		{"excluded", []setting{blocked, foreign}, "excluded", giveBack, outcome.None},
 		{"group", []setting{grouped, recent}, "group", giveBack, outcome.None},
+		{"postponed", []setting{later, recent}, "postponed", giveBack, outcome.None},
 		{"recent owner", []setting{recent, redirect}, "recent owner", giveBack, outcome.None},
 		{"address expired", []setting{expired, redirect}, "address expired", giveBack, outcome.None},
 		{"foreign, and its address expired", []setting{foreign, expired}, "foreign", refuse, outcome.HandedOver},

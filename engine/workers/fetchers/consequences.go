@@ -79,6 +79,7 @@ func (t *consequences) concludePage(c *current, p *fetch.Page, o outcome.Outcome
 	case p.HeadLen > 0 && (o.IsPage(p.Status) || attempt.IsUnchanged(p, a)):
 		a.FirstOfSite = c.site.Stored == 0
 		countStored(c)
+		a.OfSite = int(c.site.Stored)
 		t.Quotas.AddPage(c.result.Visit.Key)
 	}
 }

@@ -43,6 +43,7 @@ type Crawl struct {
 	Near     neardup.Known
 	Traps    *traps.Detector
 	Sources  LinkSources
+	Hosts    HostRules
 
 	Rules    *atomic.Pointer[Rules]
 	Stats    []*filter.Stat
@@ -56,6 +57,12 @@ type Crawl struct {
 type LinkSources struct {
 	Miner Miner
 	Hook  *hook.Hook
+}
+
+// HostRules are rules for hosts from a program of the user.
+type HostRules struct {
+	Program  *hook.Hosts
+	TakeRule func(rule string) // called within the step that has written the rule to the journal
 }
 
 // Rules say which links are taken and which pages are stored. Those in force are read by all workers, so they never

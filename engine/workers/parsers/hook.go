@@ -1,11 +1,15 @@
 package parsers
 
 import (
+	"bytes"
 	"context"
 
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/page/hook"
+	"orbweaver/engine/page/parse"
 	"orbweaver/engine/state/attempt"
+	"orbweaver/engine/store/journal"
+	"orbweaver/internal/urlx"
 	"orbweaver/warc"
 	"orbweaver/warc/header"
 )
@@ -39,4 +43,33 @@ func (w *Worker) askHook(ctx context.Context, p, content *fetch.Page, a *attempt
 		finder.AddHooked(a.URL, []byte(ref))
 	}
 	return true
+}
+
+// askAboutHost tells the program of --hook host of a page, asks it about the host if it is time, and keeps the rule of
+// its answer for the journal entry. It reports false if the crawl was aborted meanwhile.
+func (w *Worker) askAboutHost(ctx context.Context, content *fetch.Page, a *attempt.Attempt, plan *recordPlan) bool {
+	w.rule = w.rule[:0]
+	hosts := w.crawl.Hosts.Program
+	if !hosts.IsOn() || !plan.isPage || a.OfSite == 0 {
+		return true
+	}
+	finder := w.links.finder
+	page := hook.SitePage{
+		URL: a.URL, Title: finder.Title, Body: finder.Body, Number: a.OfSite, Bytes: content.PayloadLen,
+		IsRevisit: plan.isRevisit || plan.isUnchanged,
+	}
+	media := typeOf(content, plan.isUnchanged, a)
+	page.IsText = bytes.HasPrefix(media, []byte("text/")) || bytes.HasPrefix(media, []byte("application/xhtml"))
+	own := urlx.Host(a.URL)
+	err := journal.EachLink(finder.Links, func(_ parse.Kind, url []byte) {
+		if page.Links++; !bytes.Equal(urlx.Host(url), own) {
+			page.Outlinks++
+		}
+	})
+	if err != nil {
+		panic("BUG: parsers: the list of links that was just made cannot be read: " + err.Error())
+	}
+	rule, err := hosts.AskAfter(ctx, &page)
+	w.rule = append(w.rule, rule...)
+	return err == nil
 }

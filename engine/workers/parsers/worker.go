@@ -34,6 +34,7 @@ type Worker struct {
 	words     novelty.Words
 	sums      []byte             // of the last journal entry
 	hooked    map[string]float64 // counts of the answer of --hook
+	rule      []byte             // of the host, by the answer of --hook host
 	isFind    bool               // the last Page is a find of mining
 	isShown   bool               // such a page, with a file that was not known
 }
@@ -86,7 +87,7 @@ func (w *Worker) handle(ctx context.Context, p *fetch.Page) error {
 		return err
 	}
 	w.mine(content, a, &plan)
-	if !w.askHook(ctx, p, content, a, &plan) {
+	if !w.askHook(ctx, p, content, a, &plan) || !w.askAboutHost(ctx, content, a, &plan) {
 		return nil // it is still in flight, as above
 	}
 	return w.store(ctx, p, content, a, &plan)
@@ -158,6 +159,9 @@ func (w *Worker) settle(p, content *fetch.Page, a *attempt.Attempt, plan *record
 		return err
 	}
 	w.crawl.Limits.Grown(w.pending.Entry.Length)
+	if len(w.pending.Entry.Rule) > 0 {
+		w.crawl.Hosts.TakeRule(string(w.pending.Entry.Rule))
+	}
 	w.count(p, a, plan)
 	w.crawl.Log.Attempt(p, a, w.links.finder.Encoding, w.near.annotate(w.links.annotate(plan.annotation)))
 	if w.links.bounce.item != nil {
@@ -211,7 +215,7 @@ func (w *Worker) sum(p, content *fetch.Page, a *attempt.Attempt, plan *recordPla
 		for name, n := range w.hooked {
 			w.sums = counters.AppendSum(w.sums, name, n)
 		}
-		e.Sums = w.sums
+		e.Sums, e.Rule = w.sums, w.rule
 	}
 }
 

@@ -17,22 +17,27 @@ func CheckHook(o *hook.Options) error {
 	if err := o.Validate(); err != nil || len(o.Hooks) == 0 {
 		return err
 	}
-	if _, err := exec.LookPath(o.Command()[0]); err != nil {
-		return fmt.Errorf("--hook: %w: give page=CMD with a program that exists and is executable", err)
+	for _, kind := range hook.Kinds() {
+		if args := o.Command(kind); args != nil {
+			if _, err := exec.LookPath(args[0]); err != nil {
+				return fmt.Errorf("--hook: %w: give %s=CMD with a program that exists and is executable", err, kind)
+			}
+		}
 	}
 	return nil
 }
 
-// Hooks starts the program of --hook. It implements hook.Starter.
+// Hooks starts the programs of --hook. It implements hook.Starter.
 type Hooks struct {
-	Args   []string
-	Memory int64 // that each of its processes may write to, in bytes; 0 for no limit
-	Log    *slog.Logger
+	Command func(kind string) []string // program and arguments
+	Memory  int64                      // that each process may write to, in bytes; 0 for no limit
+	Log     *slog.Logger
 }
 
 // Start implements hook.Starter. The program is the first of a process group of its own.
-func (h *Hooks) Start() (hook.Program, error) {
-	run := exec.Command(h.Args[0], h.Args[1:]...) //nolint:noctx // it ends with Kill
+func (h *Hooks) Start(kind string) (hook.Program, error) {
+	args := h.Command(kind)
+	run := exec.Command(args[0], args[1:]...) //nolint:noctx // it ends with Kill
 	run.Env, run.WaitDelay, run.SysProcAttr = ownEnvironment(), time.Second, ownGroup()
 	run.Stderr = &lineLog{log: h.Log}
 	in, err := run.StdinPipe()

@@ -31,6 +31,9 @@ func hostile() map[string]string {
 	}
 }
 
+// run is the Command of any kind.
+func run(args ...string) func(string) []string { return func(string) []string { return args } }
+
 // A program that does wrong costs the answer: each page is back in bounded time, and no process of it is left.
 func TestHook_survivesHostilePrograms(t *testing.T) {
 	for name, script := range hostile() {
@@ -40,7 +43,7 @@ func TestHook_survivesHostilePrograms(t *testing.T) {
 			o := hook.Options{Hooks: []string{"page=x"}, Parallel: 4, Timeout: 300 * time.Millisecond}
 			args := []string{"/bin/sh", "-c", `echo $$ >>"$1"; ` + script, "sh", pids}
 			log := slog.New(slog.DiscardHandler)
-			h := hook.New(o, &Hooks{Args: args, Memory: 64 << 20, Log: log}, log)
+			h := hook.New(o, &Hooks{Command: run(args...), Memory: 64 << 20, Log: log}, log)
 			body := make([]byte, 1<<20)
 			began := time.Now()
 			var asks sync.WaitGroup
@@ -86,25 +89,15 @@ func waitGone(t *testing.T, pid string) {
 	t.Errorf("process %s is left", pid)
 }
 
-// The example of docs/hooks.md finds the addresses in comments, and counts pages.
+// The example of the docs finds the addresses in comments, and counts pages.
 func TestHook_exampleOfTheDocs(t *testing.T) {
-	text, err := os.ReadFile("../../../../docs/hooks.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(text), "```python\n")
-	program, _, ok := strings.Cut(rest, "```")
-	python := "/usr/bin/python3"
-	if _, err := os.Stat(python); !ok || err != nil {
+	const file, python = "../../../../docs/hook-comments.py", "/usr/bin/python3"
+	if _, err := os.Stat(python); err != nil {
 		t.Skip("there is no Python here: ", err)
-	}
-	file := filepath.Join(t.TempDir(), "example.py")
-	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
-		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	o := hook.Options{Hooks: []string{"page=x"}, Parallel: 4, Timeout: 10 * time.Second}
-	h := hook.New(o, &Hooks{Args: []string{python, file}, Log: log}, log)
+	h := hook.New(o, &Hooks{Command: run(python, file), Log: log}, log)
 	for range 3 {
 		body := []byte("<p>text<!-- see http://b.test/hidden --><p>more")
 		answer, err := h.Ask(context.Background(), &hook.Page{URL: "http://a.test/", Type: "text/html"}, body)
@@ -134,7 +127,16 @@ func TestCheckHook_refusesWhatCannotRun(t *testing.T) {
 			t.Errorf("%q: %v", command, err)
 		}
 	}
-	for _, hooks := range [][]string{{"site=/bin/sh"}, {"page="}, {"/bin/sh"}, {"page=/bin/sh", "page=/bin/sh"}} {
+	for _, hooks := range [][]string{{"host=/bin/sh", "page=/bin/sh"}, {"host:5=/bin/sh"}, {"host:5:7=/bin/sh -c x"}} {
+		if err := CheckHook(&hook.Options{Hooks: hooks}); err != nil {
+			t.Errorf("%q: %v", hooks, err)
+		}
+	}
+	for _, hooks := range [][]string{
+		{"site=/bin/sh"}, {"page="}, {"/bin/sh"}, {"page=/bin/sh", "page=/bin/sh"}, {"page:3=/bin/sh"},
+		{"host:x=/bin/sh"}, {"host:0=/bin/sh"}, {"host:1:x=/bin/sh"}, {"host:1:2:3=/bin/sh"}, {"host:=/bin/sh"},
+		{"host:5="}, {"host:5=/bin/sh", "page=/bin/sh", "host=/bin/sh"},
+	} {
 		if err := (&hook.Options{Hooks: hooks}).Validate(); err == nil {
 			t.Errorf("%q is not refused", hooks)
 		}
@@ -153,7 +155,7 @@ while True:
   o.write(struct.pack(">II",len(a),0)+a); o.flush()`
 	log := slog.New(slog.DiscardHandler)
 	o := hook.Options{Hooks: []string{"page=x"}, Parallel: 16, Timeout: time.Minute}
-	h := hook.New(o, &Hooks{Args: []string{"python3", "-c", program}, Log: log}, log)
+	h := hook.New(o, &Hooks{Command: run("python3", "-c", program), Log: log}, log)
 	body := make([]byte, 32<<10)
 	ask := func() {
 		if _, err := h.Ask(context.Background(), &hook.Page{URL: "http://a.test/"}, body); err != nil {
