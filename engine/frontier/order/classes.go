@@ -31,6 +31,9 @@ func (c *classes) Took(queue int) { c.queued[queue]-- }
 // Explain implements Policy.
 func (*classes) Explain([]byte) *Place { return nil }
 
+// Largest implements Policy.
+func (*classes) Largest(int) []Place { return nil }
+
 // Next implements Policy. One URL in turnOfAny comes from any class, in turn, so that none starves.
 func (c *classes) Next() (queue int, ok bool) {
 	first := 0

@@ -27,6 +27,9 @@ func (c *Current) State() []byte { return c.Policy().State() }
 // Explain is that of the order in force.
 func (c *Current) Explain(url []byte) *Place { return c.Policy().Explain(url) }
 
+// Largest is that of the order in force.
+func (c *Current) Largest(most int) []Place { return c.Policy().Largest(most) }
+
 // Allows is that of the options.
 func (c *Current) Allows(v Visit) error { return c.options.Allows(v) }
 

@@ -115,6 +115,9 @@ type Policy interface {
 	// Explain returns where a URL waits that is not yet with its site; nil if it is in no queue of the policy that it
 	// would name. Safe for concurrent use.
 	Explain(url []byte) *Place
+	// Largest returns the domains with the largest weights, of those that have queued URLs. Domain is empty, since the
+	// policy does not know it. It is nil if the policy has no domains. Safe for concurrent use.
+	Largest(most int) []Place
 	// State is what a checkpoint keeps; nil for nothing.
 	State() []byte
 }
@@ -127,6 +130,7 @@ type Place struct {
 	Pages  int64   `json:"pages"`   // that have had their turn
 	Queued int64   `json:"queued"`  // URLs of the queue
 	Before int     `json:"domains"` // whose turn comes first; of a queue without URLs 0
+	Queue  int     `json:"-"`
 }
 
 // New returns the policy of the options. state is what State returned in an earlier run with the same seed, or nil.
@@ -171,6 +175,9 @@ func (BreadthFirst) Took(int) {}
 
 // Explain implements Policy.
 func (BreadthFirst) Explain([]byte) *Place { return nil }
+
+// Largest implements Policy.
+func (BreadthFirst) Largest(int) []Place { return nil }
 
 // State implements Policy.
 func (b BreadthFirst) State() []byte { return b.state }

@@ -97,6 +97,29 @@ func TestRanked_aLinkCountsAtOnce(t *testing.T) {
 	}
 }
 
+// Largest has the queues of the largest weights, and none without URLs.
+func TestRanked_largest(t *testing.T) {
+	p := New(Options{Visit: Visit{Mode: ModeRanked}}, 1, nil)
+	want := map[int]float64{}
+	for i := range 30 {
+		name := fmt.Sprintf("d%d.test", i*7%30)
+		link(p, name, i*7%30)
+		if q := queue(p, name, 2); i*7%30 >= 20 {
+			want[q] = p.Explain([]byte("http://" + name + "/")).Weight
+		}
+	}
+	link(p, "empty.test", 40)
+	largest := p.Largest(10)
+	for i, place := range largest {
+		if place.Weight != want[place.Queue] || place.Queued != 2 || i > 0 && place.Weight > largest[i-1].Weight {
+			t.Errorf("number %d is %+v, want the weight %.2f", i, place, want[place.Queue])
+		}
+	}
+	if len(largest) != 10 || len(p.Largest(100)) != 30 || New(Options{}, 1, nil).Largest(3) != nil {
+		t.Errorf("%d and %d domains", len(largest), len(p.Largest(100)))
+	}
+}
+
 // The domain that came first is first, of those that are alike.
 func TestRanked_isBreadthFirstAmongEquals(t *testing.T) {
 	p := New(Options{Visit: Visit{Mode: ModeRanked}}, 1, nil)
@@ -198,14 +221,15 @@ func TestRanked_explainsTheTurn(t *testing.T) {
 	p := New(Options{Visit: Visit{Mode: ModeRanked}, Budgets: Budgets{"late.test": 2 * weightUnit}}, 1, nil)
 	link(p, "good.test", 20)
 	queue(p, "www.good.test", 5)
-	queue(p, "late.test", 7)
+	queueOfLate := queue(p, "late.test", 7)
 	take(t, p, 3)
 	good, late := p.Explain([]byte("http://a.good.test/x")), p.Explain([]byte("http://late.test/"))
 	if good == nil || good.Domain != "good.test" || good.Weight < 20 || good.Budget || good.Pages != 3 ||
 		good.Queued != 2 || good.Before != 0 {
 		t.Errorf("%+v", good)
 	}
-	if want := (Place{Domain: "late.test", Weight: 2, Budget: true, Queued: 7, Before: 1}); late == nil || *late != want {
+	want := Place{Domain: "late.test", Weight: 2, Budget: true, Queued: 7, Before: 1, Queue: queueOfLate}
+	if late == nil || *late != want {
 		t.Errorf("%+v", late)
 	}
 	before := p.State()

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/zeebo/xxh3"
@@ -228,19 +229,43 @@ func (r *ranked) Explain(url []byte) *Place {
 	if at < 0 {
 		return nil
 	}
-	d := &set[at]
-	p := &Place{
-		Domain: string(filter.Domain(host)), Weight: float64(r.weightOf(d)) / weightUnit, Budget: d.budget > 0,
-		Pages: int64(d.pages), Queued: int64(d.queued),
-	}
-	if d.queued > 0 {
+	p := r.placeOf(firstOfSet(key) + at)
+	p.Domain = string(filter.Domain(host))
+	if d := &set[at]; d.queued > 0 {
 		for _, other := range r.heap {
 			if r.precedes(&r.table[other], d) {
 				p.Before++
 			}
 		}
 	}
-	return p
+	return &p
+}
+
+// placeOf says what an entry of the table has.
+func (r *ranked) placeOf(entry int) Place {
+	d := &r.table[entry]
+	return Place{
+		Weight: float64(r.weightOf(d)) / weightUnit, Budget: d.budget > 0, Pages: int64(d.pages), Queued: int64(d.queued),
+		Queue: Classes + entry,
+	}
+}
+
+// Largest implements Policy.
+func (r *ranked) Largest(most int) []Place {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var largest []Place
+	for _, entry := range r.heap {
+		p := r.placeOf(int(entry))
+		if len(largest) == most && p.Weight <= largest[most-1].Weight {
+			continue
+		}
+		at := sort.Search(len(largest), func(i int) bool { return largest[i].Weight < p.Weight })
+		if largest = slices.Insert(largest, at, p); len(largest) > most {
+			largest = largest[:most]
+		}
+	}
+	return largest
 }
 
 // raise moves the entry of a place of the heap up to where it belongs.

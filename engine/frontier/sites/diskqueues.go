@@ -168,6 +168,12 @@ func (s DiskQueues) AppendOrdered(queue int, item []byte) error {
 // Ordered returns the number of ready URLs in a queue of the order.
 func (s DiskQueues) Ordered(queue int) uint64 { return s.virt.Len(OrderKey(queue)) }
 
+// PeekOrdered passes the oldest ready URL of a queue of the order to f, which borrows it. Safe for concurrent use.
+func (s DiskQueues) PeekOrdered(queue int, f func(item []byte)) error {
+	_, err := s.virt.Peek(OrderKey(queue), 0, 1, f)
+	return err
+}
+
 // EachOrdered yields the queues of the order that have ready URLs, and how many each has. Safe for concurrent use.
 func (s DiskQueues) EachOrdered(yield func(queue int, n uint64) bool) {
 	if s.virt.Total() == 0 { // as in a new crawl, which need not ask for each

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/operate/changes"
 	"orbweaver/engine/operate/doctor"
 	"orbweaver/engine/operate/hosts"
@@ -213,6 +214,8 @@ func (*browsed) AnswerQuestion(_ context.Context, name string, values map[string
 		return logreport.SeedList{
 			Matching: 1, States: map[logreport.SeedState]int{failed.State: 1}, Seeds: []logreport.Seed{failed},
 		}, nil
+	case "domains":
+		return operator.Domains{Domains: []order.Place{{Domain: markup, Weight: 8.55, Pages: 12, Queued: 3}}}, nil
 	case "failures":
 		return logreport.FailureList{Failures: []logreport.Failure{
 			{Time: "2026-11-25T20:00:00.000Z", URL: "http://" + markup, Outcome: "reset", Page: "http://a.test/"},

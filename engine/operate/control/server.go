@@ -238,6 +238,7 @@ func newHandler(crawl Crawl, o Options, live *dashboard.Live) http.Handler {
 	mux.HandleFunc("GET /seeds", h.answerQuestion("seeds"))
 	mux.HandleFunc("GET /active", h.answerQuestion("active"))
 	mux.HandleFunc("GET /failures", h.answerQuestion("failures"))
+	mux.HandleFunc("GET /domains", h.answerQuestion("domains"))
 	mux.HandleFunc("GET /doctor", h.answerQuestion("doctor"))
 	mux.HandleFunc("GET /match", h.answerQuestion("match"))
 	mux.HandleFunc("GET /explain", h.answerQuestion("explain"))

@@ -8,8 +8,13 @@ import (
 	"strconv"
 	"time"
 
+	"orbweaver/engine/frontier/order"
+	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/operate/hosts"
 	"orbweaver/engine/operate/logreport"
+	"orbweaver/engine/page/filter"
+	"orbweaver/engine/state/queued"
+	"orbweaver/internal/urlx"
 )
 
 // ErrQuestion says that a question or its parameters are wrong.
@@ -30,6 +35,7 @@ func questions() map[string]question {
 		"active": {[]string{"limit"}, (*Operator).active},
 
 		"failures": {[]string{"limit"}, (*Operator).failures},
+		"domains":  {[]string{"limit"}, (*Operator).domains},
 		"doctor":   {nil, (*Operator).diagnose},
 		"match":    {[]string{"rule"}, (*Operator).matchRule},
 		"explain":  {[]string{"url", "whole-log"}, (*Operator).explainURL},
@@ -109,6 +115,36 @@ func (o *Operator) failures(ctx context.Context, p params) (any, error) {
 	o.parts.Disk.Log.Flush()
 	return logreport.ListFailures(ctx, o.parts.FS, o.parts.Dir, limit)
 }
+
+// Domains is the answer to the question domains.
+type Domains struct {
+	Domains []order.Place `json:"domains"` // with queued URLs, those with the largest weights first
+}
+
+// domains answers with Domains. The order knows domains by their hashes, so their names come from the queued URLs.
+func (o *Operator) domains(_ context.Context, p params) (any, error) {
+	limit, err := p.number("limit", 20)
+	if err != nil {
+		return nil, err
+	}
+	queues, answer := sites.NewDiskQueues(o.parts.Disk.SiteQueues), Domains{Domains: []order.Place{}}
+	for _, place := range o.parts.Distributor.Order().Largest(min(max(limit, 1), domainsMost)) {
+		err := queues.PeekOrdered(place.Queue, func(item []byte) {
+			it := queued.MustDecode(item)
+			place.Domain = string(filter.Domain(urlx.Host(it.Rest)))
+		})
+		if err != nil {
+			return nil, err
+		}
+		if place.Domain != "" { // else its last URL was taken just now
+			answer.Domains = append(answer.Domains, place)
+		}
+	}
+	return answer, nil
+}
+
+// domainsMost is how many domains are in one answer.
+const domainsMost = 300
 
 // Active is the answer to the question active.
 type Active struct {

@@ -138,3 +138,24 @@ export function host([name]) {
     close: p.close,
   }
 }
+
+// domains shows those with the largest weights, if the order of visits is by domains: --visit ranked.
+export function domains() {
+  const t = table({
+    caption: 'Domains by their weight (--visit ranked)', key: (d) => d.domain, keepsOrder: true,
+    columns: [
+      { title: 'Domain', text: (d) => d.domain, class: 'name' },
+      { title: 'Weight', number: true, text: (d) => d.weight.toFixed(2) + (d.budget ? ', by --budgets' : ''), value: (d) => d.weight },
+      { title: 'Pages that had their turn', number: true, text: (d) => count(d.pages), value: (d) => d.pages },
+      { title: 'Queued', number: true, text: (d) => count(d.queued), value: (d) => d.queued },
+    ],
+  })
+  t.element.dataset.name = 'domains'
+  const element = h('section', { hidden: true }, t.element)
+  const p = poll(() => '/domains?limit=12', 10000, (answer) => {
+    const all = answer.domains || []
+    element.hidden = all.length === 0
+    t.update(all)
+  }, () => {})
+  return { element, close: p.close }
+}

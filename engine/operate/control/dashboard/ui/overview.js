@@ -7,7 +7,7 @@ import { crawlCard, nextSteps } from './crawl.js'
 import { doctor } from './doctor.js'
 import { failures } from './failures.js'
 import { figureList, figures } from './figures.js'
-import { worst } from './hosts.js'
+import { domains, worst } from './hosts.js'
 import { table } from './table.js'
 import { hasEnded, pagesOf } from './state.js'
 import { byteRate, bytes, count, counted, isAlike, parts, rate, seconds } from './format.js'
@@ -47,6 +47,7 @@ export function overview(_, now) {
     worst('Longest queues', 'queue', 'queued'), worst('Most errors', 'errors', 'errors'), worst('Longest delays', 'delay', 'delay'),
   ]
   const failed = failures()
+  const largest = ended ? null : domains()
   const lists = [
     named('Responses', 'Status', 'statuses'), named('Outcomes of URLs', 'Outcome', 'outcomes'),
     named('Media types', 'Type', 'media_types'), named('Pages by links from a seed', 'Links', 'depths', (name) => parseInt(name, 10)),
@@ -86,6 +87,7 @@ export function overview(_, now) {
       h('div', { class: 'charts' }, charts.map((c) => c.element))),
     ended ? null : h('section', {}, h('h2', {}, 'Politeness and speed, in this run'), h('div', { class: 'charts' }, distributions.map((d) => d.element))),
     ended ? null : h('section', { class: 'tables' }, hostLists.map((l) => l.element)),
+    largest && largest.element,
     failed.element,
     h('section', { class: 'tables' }, lists.map((l) => l.element)),
     h('section', { class: 'facts' }, facts.map((f) => f.element)))
@@ -103,6 +105,7 @@ export function overview(_, now) {
       history.close()
       head.close()
       failed.close()
+      if (largest) largest.close()
       for (const l of hostLists) l.close()
     },
   }
