@@ -154,7 +154,7 @@ func (r *runner) parsing() *parsers.Crawl {
 		Journal: d.Journal, InFlight: q.inFlight, Limits: p.limits, Log: d.Log, Sites: r.loops.sites,
 		Answered: r.cluster, Previous: d.Previous, Others: d.Others, Agents: r.cluster, Near: d.Near,
 		Traps: p.traps, Sources: parsers.LinkSources{Miner: p.miner, Hook: p.hook},
-		Hosts: parsers.HostRules{Program: p.hosts, TakeRule: r.takeHostRule},
+		Hosts: parsers.HostRules{Program: p.hosts, TakeRule: r.takeHostRule}, OnPage: r.seams.OnPage,
 		Rules: &p.pages, Stats: p.filters.Stats, Parsed: q.parsed, HashSeed: r.loops.frontier.HashSeed,
 		Faults:   parsers.NewFaultFiles(r.seams.FS, r.frontierDir(), r.seams.Log),
 		Metadata: a.MetadataOptions(&r.cfg.Politeness),

@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/engine/workers/parsers"
 	"orbweaver/internal/vfs"
 )
 
@@ -49,6 +50,8 @@ type Seams struct {
 	Uploads upload.Source
 	// Hook starts the program of --hook; nil if there is none.
 	Hook hook.Starter
+	// OnPage is called for each page just before it is stored, by several parse workers; nil for nothing.
+	OnPage func(p *parsers.SeenPage)
 	// Log takes what an operator should read.
 	Log *slog.Logger
 }

@@ -26,7 +26,7 @@ func layers() []string {
 		"engine/operate",
 		"engine/check",
 		"engine",
-		"derive",
+		"crawler derive",
 		"internal/simweb internal/simnet internal/trial internal/cli",
 		"bench",
 		"cmd tools",

@@ -44,6 +44,7 @@ type Crawl struct {
 	Traps    *traps.Detector
 	Sources  LinkSources
 	Hosts    HostRules
+	OnPage   func(p *SeenPage) // nil if the crawl is no library
 
 	Rules    *atomic.Pointer[Rules]
 	Stats    []*filter.Stat

@@ -90,6 +90,7 @@ func (w *Worker) handle(ctx context.Context, p *fetch.Page) error {
 	if !w.askHook(ctx, p, content, a, &plan) || !w.askAboutHost(ctx, content, a, &plan) {
 		return nil // it is still in flight, as above
 	}
+	w.show(content, a, &plan)
 	return w.store(ctx, p, content, a, &plan)
 }
 
