@@ -72,8 +72,8 @@ type verdictOptions struct {
 // Help shows examples.
 func (*SimCommand) Help() string {
 	return `Serves a simulated web on loopback only, always the same for the same seed. It ends at an interrupt. Then it
-prints the clients, and whether they kept politeness and robots.txt. With --judge it also prints coverage
-and overlap of the archive, or of the archives of all agents together.
+prints the clients, whether they kept politeness and robots.txt, and the order of requests as quality does. With
+--judge it also prints coverage and overlap of the archive, or of the archives of all agents together.
 
 Examples:
   orbweaver sim --hosts 500 --ips 200 --seeds-file seeds.txt --judge crawl --host-delay 400ms --ip-delay 50ms
