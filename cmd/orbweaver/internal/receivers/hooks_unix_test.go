@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -89,15 +90,29 @@ func waitGone(t *testing.T, pid string) {
 	t.Errorf("process %s is left", pid)
 }
 
-// The example of the docs finds the addresses in comments, and counts pages.
-func TestHook_exampleOfTheDocs(t *testing.T) {
-	const file, python = "../../../../docs/hook-comments.py", "/usr/bin/python3"
-	if _, err := os.Stat(python); err != nil {
-		t.Skip("there is no Python here: ", err)
-	}
+// The examples of the docs find the addresses in comments, and count pages.
+func TestHook_examplesOfTheDocs(t *testing.T) {
+	const root, python = "../../../../", "/usr/bin/python3"
+	t.Run("python", func(t *testing.T) {
+		if _, err := os.Stat(python); err != nil {
+			t.Skip("there is no Python here: ", err)
+		}
+		checkExample(t, python, root+"docs/hook-comments.py")
+	})
+	t.Run("go", func(t *testing.T) {
+		program := filepath.Join(t.TempDir(), "hookexample")
+		if said, err := exec.Command("go", "build", "-o", program, root+"tools/hookexample").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, said)
+		}
+		checkExample(t, program)
+	})
+}
+
+func checkExample(t *testing.T, command ...string) {
+	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	o := hook.Options{Hooks: []string{"page=x"}, Parallel: 4, Timeout: 10 * time.Second}
-	h := hook.New(o, &Hooks{Command: run(python, file), Log: log}, log)
+	h := hook.New(o, &Hooks{Command: run(command...), Log: log}, log)
 	for range 3 {
 		body := []byte("<p>text<!-- see http://b.test/hidden --><p>more")
 		answer, err := h.Ask(context.Background(), &hook.Page{URL: "http://a.test/", Type: "text/html"}, body)
