@@ -186,8 +186,8 @@ await story('add, block and rule', async (page) => {
   await page.getByRole('link', { name: 'Rules' }).click()
   for (const [label, text, button, said] of [
     ['Add URLs', 'http://a.test/\nhttp://b.test/', 'Add', '2 URLs: 2 new'],
-    ['Block hosts', '.blocked.test', 'Block', '1 of 1 host rules saved'],
-    ['Give hosts a rule', 'slow.test host-delay=9s', 'Save rules', '1 of 1 host rules saved'],
+    ['Block hosts', '.blocked.test', 'Block', '1 of 1 host rule saved'],
+    ['Give hosts a rule', 'slow.test host-delay=9s', 'Save rules', '1 of 1 host rule saved'],
   ]) {
     await page.getByLabel(label, { exact: true }).fill(text)
     await page.getByRole('button', { name: button, exact: true }).click()
