@@ -53,6 +53,7 @@ func otherValues() map[string]string {
 		"max-per-domain": "70000", "max-hosts-per-domain": "8000", "max-hosts-per-ip": "9000", "connect-timeout": "9s",
 		"response-timeout": "40s", "exchange-timeout": "7h", "slow-body-timeout": "6m", "max-body": "5MiB",
 		"exclude-extensions": "zip,iso",
+		"visit":              "per-host:3",
 		"requisites":         "same-scope", "speculative": "on", "pdf-links": "off", "strip-params": "session,utm_*",
 	}
 }
