@@ -124,10 +124,10 @@ func TestHook_fullSkipsOrWaits(t *testing.T) {
 				_, _ = h.Ask(context.Background(), &Page{}, nil)
 			}()
 			synctest.Wait()
-			began, trouble := time.Now(), ""
-			time.AfterFunc(time.Second, func() { trouble = h.Trouble() })
+			began, said := time.Now(), make(chan string, 1)
+			time.AfterFunc(time.Second, func() { said <- h.Trouble() })
 			_, err := h.Ask(t.Context(), &Page{}, nil)
-			took := time.Since(began)
+			took, trouble := time.Since(began), <-said
 			time.Sleep(slow)
 			isFull := h.Stats().Pages[full] == 1
 			if err != nil || (mode == Skip) != (took == 0) || (mode == Skip) != isFull || (mode == Wait) != (trouble != "") {
