@@ -58,15 +58,20 @@ func (p pipes) CloseInput() { _ = p.questions.Close() }
 // Kill implements hook.Program.
 func (p pipes) Kill() { _, _, _ = p.answers.Close(), p.questions.Close(), p.own.Close() }
 
-// Start implements hook.Starter.
-func (x *nextPage) Start(string) (hook.Program, error) {
-	x.starts.Add(1)
+// startPipes starts a program that answers within this process.
+func startPipes(answer func(head, body []byte) string) pipes {
 	in, questions := io.Pipe()
 	answers, out := io.Pipe()
 	go func() {
-		_ = out.CloseWithError(eachFrame(in, out, x.answer))
+		_ = out.CloseWithError(eachFrame(in, out, answer))
 	}()
-	return pipes{answers, questions, in}, nil
+	return pipes{answers, questions, in}
+}
+
+// Start implements hook.Starter.
+func (x *nextPage) Start(string) (hook.Program, error) {
+	x.starts.Add(1)
+	return startPipes(x.answer), nil
 }
 
 // answer answers a frame.

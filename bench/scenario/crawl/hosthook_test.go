@@ -3,7 +3,6 @@ package crawl
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"strings"
@@ -59,14 +58,7 @@ type verdicts struct {
 }
 
 // Start implements hook.Starter.
-func (x *verdicts) Start(string) (hook.Program, error) {
-	in, questions := io.Pipe()
-	answers, out := io.Pipe()
-	go func() {
-		_ = out.CloseWithError(eachFrame(in, out, x.answer))
-	}()
-	return pipes{answers, questions, in}, nil
-}
+func (x *verdicts) Start(string) (hook.Program, error) { return startPipes(x.answer), nil }
 
 func (x *verdicts) answer(head, _ []byte) string {
 	var q hook.HostQuestion

@@ -32,6 +32,7 @@ type Program interface {
 // Hook asks a program about pages. Safe for concurrent use. Make it with New.
 type Hook struct {
 	kind    string
+	isOn    bool // there is a program of the kind
 	o       Options
 	starter Starter
 	log     *slog.Logger
@@ -79,12 +80,12 @@ func New(o Options, starter Starter, log *slog.Logger) *Hook {
 
 func newHook(kind string, o Options, starter Starter, log *slog.Logger) *Hook {
 	h := &Hook{kind: kind, o: o, starter: starter, log: log, room: make(chan struct{}, o.Parallel)}
-	h.mu.stats = Stats{Pages: map[string]int64{}}
+	h.isOn, h.mu.stats = o.Command(kind) != nil, Stats{Pages: map[string]int64{}}
 	return h
 }
 
 // IsOn reports whether there is a program to ask.
-func (h *Hook) IsOn() bool { return h.o.Command(h.kind) != nil }
+func (h *Hook) IsOn() bool { return h.isOn }
 
 // Ask asks about a page; the answer is empty if there is none. The body is borrowed. An error is that of ctx: the page
 // was not asked about to the end.
