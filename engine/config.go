@@ -154,7 +154,8 @@ func (c *Config) linkOptions(by *filter.Filters) links.Options {
 		Speculative: c.Admission.Speculative == admission.SpeculativeOn, Forms: c.Admission.Forms,
 		PDF:      c.Admission.PDFLinks == admission.PDFLinksOn,
 		Sitemaps: c.Admission.Sitemaps, Longest: c.Admission.MaxURL, Strip: c.Admission.Params(),
-		By: links.Filters{Parse: by.Parse, Follow: by.Follow, Score: by.Score},
+		Judged: c.Hook.Command(hook.LinkKind) != nil,
+		By:     links.Filters{Parse: by.Parse, Follow: by.Follow, Score: by.Score},
 	}
 }
 

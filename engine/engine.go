@@ -84,6 +84,7 @@ type policy struct {
 	miner     *mining.Miner
 	hook      *hook.Hook
 	hosts     *hook.Hosts
+	judge     *hook.Links
 	rules     *site.RulesPool
 	groups    *addrgroup.Groups
 	jars      *cookie.Jars // nil if no cookies are kept

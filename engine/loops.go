@@ -153,7 +153,7 @@ func (r *runner) parsing() *parsers.Crawl {
 		Pages: q.pages, Pool: q.pool, PagesOut: &q.pagesOut, LastOut: q.wakeDistributor,
 		Journal: d.Journal, InFlight: q.inFlight, Limits: p.limits, Log: d.Log, Sites: r.loops.sites,
 		Answered: r.cluster, Previous: d.Previous, Others: d.Others, Agents: r.cluster, Near: d.Near,
-		Traps: p.traps, Sources: parsers.LinkSources{Miner: p.miner, Hook: p.hook},
+		Traps: p.traps, Sources: parsers.LinkSources{Miner: p.miner, Hook: p.hook, Judge: p.judge},
 		Hosts: parsers.HostRules{Program: p.hosts, TakeRule: r.takeHostRule}, OnPage: r.seams.OnPage,
 		Rules: &p.pages, Stats: p.filters.Stats, Parsed: q.parsed, HashSeed: r.loops.frontier.HashSeed,
 		Faults:   parsers.NewFaultFiles(r.seams.FS, r.frontierDir(), r.seams.Log),

@@ -129,7 +129,9 @@ func (o *opener) wirePolicy() {
 	p.hook = hook.New(cfg.Hook, o.seams.Hook, o.seams.Log)
 	p.hosts = hook.NewHosts(cfg.Hook, o.seams.Hook, o.seams.Log)
 	o.closers.Add(p.hook.Close)
+	p.judge = hook.NewLinks(cfg.Hook, o.seams.Hook, o.seams.Log)
 	o.closers.Add(p.hosts.Close)
+	o.closers.Add(p.judge.Close)
 	cfg.Order.HasScore, cfg.Order.IsShared = cfg.Filters.Score != "", o.cluster.IsShared()
 	p.order = order.NewCurrent(cfg.Order, o.m.HashSeed, o.m.Order)
 	p.quotas = limits.NewQuotas(cfg.Limits.Quotas())
@@ -224,6 +226,7 @@ func (o *opener) newCollector() *report.Collector {
 			ConnsReused: o.cfg.reusedConns, Cookies: p.cookieStats(o.cfg.Cookies.Mode),
 			FilterErrors: func() map[string]int64 { return p.filterErrors(l.frontier) },
 			Bodies:       o.cfg.bodyFiles, Uploads: o.seams.Uploads, Hook: p.hook, HostHook: p.hosts,
+			LinkHook: p.judge,
 		},
 	}
 }

@@ -189,7 +189,7 @@ func (c *comparison) compareCounters(queued int64, complete bool) {
 		)
 	}
 	drops := n.DroppedSyntax + n.DroppedScheme + n.DroppedLong + n.DroppedScope + n.DroppedDepth + n.DroppedFollow +
-		n.DroppedNear + n.DroppedLoop + n.DroppedCache
+		n.DroppedNear + n.DroppedHook + n.DroppedLoop + n.DroppedCache
 	if n.URLsFound != drops+n.Sieved+n.Sent {
 		c.fault(
 			area,

@@ -39,10 +39,11 @@ type record struct {
 	stored    bool            // there is a record; the rest is about it
 	end       warc.Checkpoint // of its group
 	url       []byte
-	response  bool // or a revisit
-	near      bool // a near-duplicate
-	nearSkips bool // and only its page requisites are followed
-	unchanged bool // a revisit, because the server said that the page has not changed
+	response  bool   // or a revisit
+	near      bool   // a near-duplicate
+	nearSkips bool   // and only its page requisites are followed
+	dropped   string // see links.Finder.DropAgain
+	unchanged bool   // a revisit, because the server said that the page has not changed
 	id        warc.ID
 	date      time.Time
 	digest    dedup.Digest
@@ -205,6 +206,7 @@ func (r *recordReader) fill(e *journal.Entry, rec *record) {
 			r.links.Scan(rec.url, page, queued.Called{Sitemap: e.Sitemap, ByIndex: e.Listed})
 			r.links.Head(rec.url, page)
 		}
+		r.links.DropAgain(rec.dropped)
 		if rec.nearSkips {
 			r.links.SkipOfNear()
 		}
@@ -246,6 +248,7 @@ func (r *recordReader) readMain(e *journal.Entry, rec *record, main *warc.Record
 	rec.url, rec.id, rec.date = main.TargetURI, main.ID, main.Date
 	rec.unchanged = main.Type == warc.Revisit && main.Get("WARC-Profile") == warc.ProfileNotModified
 	rec.near, rec.nearSkips = capture.NearDuplicate(main)
+	rec.dropped = main.Get(capture.DroppedField)
 	busy := e.Outcome.Class() == outcome.ClassBusy
 	isResponse := main.Type == warc.Response
 	if !isResponse && main.Type != warc.Revisit {

@@ -336,10 +336,11 @@ func (f *Frontier) SkippedOfNear(n int) {
 	f.Counters.DroppedNear.Add(int64(n))
 }
 
-// Refuse counts references that are no URLs we can fetch.
+// Refuse counts references that are not offered.
 func (f *Frontier) Refuse(r links.Refused) {
-	f.Counters.URLsFound.Add(int64(r.Syntax + r.Foreign + r.Long))
+	f.Counters.URLsFound.Add(int64(r.Syntax + r.Foreign + r.Long + r.Hook))
 	f.Counters.DroppedSyntax.Add(int64(r.Syntax))
 	f.Counters.DroppedScheme.Add(int64(r.Foreign))
 	f.Counters.DroppedLong.Add(int64(r.Long))
+	f.Counters.DroppedHook.Add(int64(r.Hook))
 }

@@ -3,8 +3,6 @@ package links
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"math"
 
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/net/fetch/coding"
@@ -37,7 +35,6 @@ type Finder struct {
 	NearSkipped int          // links of a near-duplicate, which are not followed
 	Dropped     int          // links beyond the number taken from one page
 	Budget      Budget       // of the page
-	EarlyFrom   int          // index in Links: those behind it are no part of the response: early hints, mined, --hook
 	Encoding    coding.Fault // what is wrong with its content encoding
 	Body        []byte       // decoded, of a page that was searched for links; good until the next page. Borrowed
 	Render      int          // of such a page, if a browser must draw it: parse.Result.Render; otherwise 0
@@ -45,6 +42,7 @@ type Finder struct {
 	Text        []byte       // of such a page, if Options.Text is set; good until the next page. Borrowed
 	buffers     urlBuffers
 	passage     passage
+	numbering   numbering
 }
 
 // Marks say what a page is.
@@ -100,6 +98,7 @@ type Options struct {
 	Forms       bool         // take the action of forms that only read
 	Sitemaps    bool         // take what robots.txt files name, and read all that can be a sitemap
 	Text        bool         // report the text of pages
+	Judged      bool         // a program is asked about the links: EachWithText gives them
 	Longest     int          // bytes of a link; longer ones are refused. 0 for no limit but urlx.LengthMax
 	Strip       *urlx.Params // what links lose
 	By          Filters
@@ -130,6 +129,7 @@ func NewFinder(o Options) *Finder {
 	if by := o.By.Score; by != nil {
 		of.Text, of.Details = of.Text || by.AsksText(), by.AsksAnchor()
 	}
+	of.Details = of.Details || o.Judged
 	return &Finder{
 		scanner:   parse.NewScanner(of),
 		textLists: textLists{reader: sitemap.NewReader(sitemap.Options{})},
@@ -150,10 +150,11 @@ func (l *Finder) Reset() {
 		l.Links = nil
 	}
 	l.Links, l.Refused, l.Userinfo, l.Unfollowed, l.Dropped = l.Links[:0], Refused{}, 0, 0, 0
-	l.NearSkipped, l.EarlyFrom = 0, math.MaxInt
+	l.NearSkipped = 0
 	l.Marks, l.Encoding = Marks{}, coding.OK
 	l.Body, l.Title, l.Text, l.Render = nil, nil, nil, 0
 	l.Budget.Open(0, 0)
+	l.numbering.reset()
 }
 
 // Open begins with a page, and says whether it must be searched for links. A redirect is none that is searched, nor is
@@ -222,6 +223,7 @@ func (l *Finder) Scan(url []byte, p *fetch.Page, called queued.Called) {
 	}
 	if called.ByIndex && l.Index {
 		l.Links, l.Refused, l.Userinfo = l.Links[:0], Refused{}, 0
+		l.numbering.reset()
 	}
 }
 
@@ -254,11 +256,10 @@ func (l *Finder) scanPage(url, body []byte, p *fetch.Page) {
 // readForScores notes what the scores of links need of a page.
 func (l *Finder) readForScores(res *parse.Result) {
 	by := l.O.By.Score
-	if by == nil {
-		return
+	if by != nil {
+		by.Read(&l.passage.scored, res.Title, res.Text, l.Render > 0)
 	}
-	by.Read(&l.passage.scored, res.Title, res.Text, l.Render > 0)
-	if !by.AsksAnchor() {
+	if !l.O.Judged && (by == nil || !by.AsksAnchor()) {
 		return
 	}
 	if l.passage.anchors == nil {
@@ -307,6 +308,7 @@ func (l *Finder) leadOn(index bool) {
 
 // Resolve takes one reference of a page: resolves it against base, filters it, and appends it to Links or counts it.
 func (l *Finder) Resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
+	l.numbering.references++
 	if l.IsError && !kind.IsRequisite() && kind != parse.MetaRefresh || !l.Budget.take() {
 		return
 	}
@@ -336,25 +338,24 @@ func (l *Finder) Resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 		l.Unfollowed++
 		return
 	}
-	l.Links = journal.AppendScored(l.Links, kind, l.scoreOf(kind, url, nofollow), url)
+	l.addLink(kind, l.scoreOf(kind, url, nofollow), url)
 }
 
 // AddMined takes a URL that no page has, in normal form, as a last link.
 func (l *Finder) AddMined(url []byte) {
-	l.EarlyFrom = min(l.EarlyFrom, len(l.Links))
-	l.leadOn(l.Index)
+	l.endResponse()
+	l.numbering.references++
 	if by := l.O.By.Follow; by != nil &&
 		!by.Follows(&l.passage.via, filter.Link{URL: url, Way: l.passage.way, Kind: parse.Mined.String()}) {
 		l.Unfollowed++
 		return
 	}
-	l.Links = journal.AppendLink(l.Links, parse.Mined, url)
+	l.addLink(parse.Mined, 0, url)
 }
 
 // AddHooked takes a reference that a program of the user has found in the page, as a last link.
 func (l *Finder) AddHooked(base, ref []byte) {
-	l.EarlyFrom = min(l.EarlyFrom, len(l.Links))
-	l.leadOn(l.Index)
+	l.endResponse()
 	l.Resolve(base, ref, parse.Hook, false)
 }
 
@@ -391,29 +392,6 @@ func (l *Finder) strip(url, base []byte, kind parse.Kind) []byte {
 	return url
 }
 
-// SkipOfNear leaves only the links that a near-duplicate's readers need to see it as it is: page requisites, and what
-// it refreshes to.
-func (l *Finder) SkipOfNear() {
-	l.NearSkipped += l.Keep(func(kind parse.Kind) bool { return kind.IsRequisite() || kind == parse.MetaRefresh })
-}
-
-// Keep leaves only the links of some kinds, and returns how many others there were.
-func (l *Finder) Keep(isWanted func(parse.Kind) bool) (dropped int) {
-	kept := l.Links[:0] // a link is copied to its place or before it
-	err := journal.EachScored(l.Links, func(kind parse.Kind, score int, url []byte) {
-		if isWanted(kind) {
-			kept = journal.AppendScored(kept, kind, score, url)
-		} else {
-			dropped++
-		}
-	})
-	if err != nil {
-		panic(fmt.Sprintf("BUG: links: the list of links that was just made cannot be read: %v", err))
-	}
-	l.Links, l.EarlyFrom = kept, math.MaxInt
-	return dropped
-}
-
 // LeadsHome says that the links, a single link for a redirect, differ from the page's own URL in the query at most.
 func (l *Finder) LeadsHome(url []byte) bool {
 	own, _, _ := bytes.Cut(url, []byte{'?'})
@@ -425,9 +403,10 @@ func (l *Finder) LeadsHome(url []byte) bool {
 	return home && err == nil
 }
 
-// Refused counts references of a page that never come to the door, by the reason.
+// Refused counts references of a page that are not offered to admission, by the reason.
 type Refused struct {
 	Syntax  int // no URL
 	Foreign int // of a scheme other than http and https
 	Long    int // longer than --max-url or than a normal form may be
+	Hook    int // dropped by the program of --hook link
 }

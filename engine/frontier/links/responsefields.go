@@ -77,8 +77,8 @@ func (l *Finder) EarlyHints(url []byte, p *fetch.Page) {
 	if len(p.Interim) == 0 || l.IsForbidden {
 		return
 	}
-	l.EarlyFrom, l.IsError = len(l.Links), p.Status >= statusError
-	l.leadOn(l.Index)
+	l.endResponse()
+	l.IsError = p.Status >= statusError
 	links := 0
 	for name, value := range fetch.EarlyHints(p.Interim) {
 		if FieldOf(name) == LinkField {
@@ -87,8 +87,8 @@ func (l *Finder) EarlyHints(url []byte, p *fetch.Page) {
 	}
 }
 
-// EarlyLinks are those of Links that are no part of the response: see EarlyFrom.
-func (l *Finder) EarlyLinks() []byte { return l.Links[min(l.EarlyFrom, len(l.Links)):] }
+// EarlyLinks are those of Links that are no part of the response: early hints, mined, --hook.
+func (l *Finder) EarlyLinks() []byte { return l.Links[min(l.numbering.earlyFrom, len(l.Links)):] }
 
 // field takes the links of a field Link. n counts those of a response.
 func (l *Finder) field(url, value []byte, n *int) {

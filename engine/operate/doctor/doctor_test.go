@@ -46,8 +46,8 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 		{DNS, func(f *Figures) { f.Hosts.Unresolved = 50 }, "50 hosts have no address yet"},
 		{Processor, func(f *Figures) { f.ParsersBehind, f.PagesOut, f.Hosts.DueNow = true, 17, 5 }, "17 pages"},
 		{Hook, func(f *Figures) {
-			f.Hook, f.ParsersBehind, f.PagesOut = "the program of --hook: it has 16 pages, and 4 wait for it", true, 17
-		}, "16 pages, and 4 wait"},
+			f.Hook, f.ParsersBehind, f.PagesOut = "the program of --hook: it has 16 questions, and 4 wait for it", true, 17
+		}, "16 questions, and 4 wait"},
 		{SlowDisk, func(f *Figures) { f.Disk.WriteTook, f.ParsersBehind = 400*time.Millisecond, true }, "400ms"},
 		{SlowDisk, func(f *Figures) { f.Disk.SyncTook, f.Hosts.DueNow, f.Busy = 3*time.Second, 80, 40 }, "3s"},
 		{BlackHoles, func(f *Figures) {

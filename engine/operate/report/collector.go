@@ -79,10 +79,13 @@ type Numbers struct {
 	Uploads       upload.Source           // closed WARC files that are sent
 	Hook          *hook.Hook
 	HostHook      *hook.Hosts
+	LinkHook      *hook.Links
 }
 
 // HookTrouble says in a line whether a program of --hook limits the crawl, or fails; "" if none does.
-func (n *Numbers) HookTrouble() string { return cmp.Or(n.Hook.Trouble(), n.HostHook.Trouble()) }
+func (n *Numbers) HookTrouble() string {
+	return cmp.Or(n.Hook.Trouble(), n.HostHook.Trouble(), n.LinkHook.Trouble())
+}
 
 // Cluster is what a report says of the other agents.
 type Cluster interface {
@@ -128,6 +131,7 @@ func (c *Collector) Report() Report {
 		Uploads:      c.Numbers.Uploads.Stats(),
 		Hook:         c.Numbers.Hook.Stats(),
 		HostHook:     c.Numbers.HostHook.Stats(),
+		LinkHook:     c.Numbers.LinkHook.Stats(),
 		Version:      c.Settings.Version, Distributions: &c.Journal.Count.Distributions,
 	}
 	r.BytesArrived, r.BytesUnderWay = c.Exchanges.Received()

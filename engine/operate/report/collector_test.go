@@ -170,7 +170,7 @@ func newCollectorRig(t *testing.T) *collectorRig {
 			FilterErrors: func() map[string]int64 { return nil },
 			Bodies:       func() bodyfile.Stats { return r.bodies },
 			Uploads:      &r.uploads, Hook: hook.New(hook.Options{}, nil, nil),
-			HostHook: hook.NewHosts(hook.Options{}, nil, nil),
+			HostHook: hook.NewHosts(hook.Options{}, nil, nil), LinkHook: hook.NewLinks(hook.Options{}, nil, nil),
 		},
 	}
 	return r

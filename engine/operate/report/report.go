@@ -94,6 +94,7 @@ type Report struct {
 	Hook    *hook.Stats           `json:"hook,omitempty"`    // nil without --hook page
 
 	HostHook *hook.HostStats `json:"host_hook,omitempty"` // nil without --hook host
+	LinkHook *hook.LinkStats `json:"link_hook,omitempty"` // nil without --hook link
 
 	ActiveFetches   int64   `json:"active_fetches" metric:"active_fetches" help:"Fetch workers in an exchange."`
 	Front           int64   `json:"front" metric:"front_ips" help:"IP addresses with something due within a second."`

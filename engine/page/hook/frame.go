@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -37,6 +38,25 @@ type Page struct {
 
 // head is the head of a question. setID sets what all have.
 type head interface{ setID(id uint64) }
+
+// LinkQuestion is the head of a question about links of a page. It has no body.
+type LinkQuestion struct {
+	Version int    `json:"v"`
+	Kind    string `json:"kind"`
+	ID      uint64 `json:"id"`
+	URL     string `json:"url"`   // of the page
+	Depth   int    `json:"depth"` // of the page
+	Links   []Link `json:"links"`
+}
+
+// Link is a link of a page.
+type Link struct {
+	URL  string `json:"url"`
+	Kind string `json:"kind"`           // see parse.Kind
+	Text string `json:"text,omitempty"` // of an anchor
+}
+
+func (q *LinkQuestion) setID(id uint64) { q.Version, q.Kind, q.ID = version, LinkKind, id }
 
 func (p *Page) setID(id uint64) { p.Version, p.Kind, p.ID = version, PageKind, id }
 
@@ -73,6 +93,8 @@ type Answer struct {
 	ID      uint64             `json:"id"`
 	Links   []string           `json:"links"`  // references, absolute or relative to the page
 	Counts  map[string]float64 `json:"counts"` // what is added to counters.Sums, by name
+
+	Drop []int `json:"drop"` // places in LinkQuestion.Links, from 0, in any order
 
 	Block    bool    `json:"block"`    // fetch nothing more of the host
 	Budget   int     `json:"budget"`   // store so many pages of each of its sites; 0 for no budget
@@ -121,6 +143,8 @@ func readAnswer(r *bufio.Reader) (a Answer, err error) {
 		return a, fmt.Errorf("an answer has version %d, not %d", a.Version, version)
 	case len(a.Links) > linksMost:
 		return a, fmt.Errorf("an answer has %d links, more than %d", len(a.Links), linksMost)
+	case slices.ContainsFunc(a.Drop, func(place int) bool { return place < 0 || place >= batchLinks }):
+		return a, fmt.Errorf("an answer drops a link whose place is not 0 to %d", batchLinks-1)
 	case a.Budget < 0 || a.Postpone < 0 || a.Postpone > postponeMost.Seconds():
 		return a, fmt.Errorf("an answer has the budget %d and postpones by %g s: both are too small or too large",
 			a.Budget, a.Postpone)

@@ -297,11 +297,11 @@ func (h *Hook) Trouble() string {
 	defer h.mu.Unlock()
 	switch waiting := h.waiting.Load(); {
 	case h.mu.failures > 1:
-		return fmt.Sprintf("the program of --hook %s has failed %d times in a row (%.120s): pages are stored without it",
+		return fmt.Sprintf("the program of --hook %s has failed %d times in a row (%.120s): the crawl goes on without it",
 			h.kind, h.mu.failures, cmp.Or(h.mu.stats.Error, "it does not answer"))
 	case waiting > 0:
 		return fmt.Sprintf("the program of --hook %s: it has %s, and %d wait for it", h.kind,
-			plural.Count(len(h.room), h.kind), waiting)
+			plural.Count(len(h.room), "question"), waiting)
 	}
 	return ""
 }

@@ -19,6 +19,7 @@ type scripted struct {
 	began  time.Time
 	starts []time.Duration  // since began
 	kind   string           // of the questions; "" for PageKind
+	said   string           // in each answer
 	answer func(n int) bool // whether the nth program that was started answers
 }
 
@@ -60,7 +61,7 @@ func (x *scripted) Start(string) (Program, error) {
 			}
 			var id uint64
 			_, _ = fmt.Sscanf(string(text), `{"v":1,"kind":"`+cmp.Or(x.kind, PageKind)+`","id":%d`, &id)
-			said := fmt.Sprintf(`{"v":1,"id":%d}`, id)
+			said := fmt.Sprintf(`{"v":1,"id":%d%s}`, id, x.said)
 			_, _ = from.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(said))), 0, 0, 0, 0))
 			_, _ = io.WriteString(from, said)
 		}

@@ -12,7 +12,7 @@ import (
 
 // Options say which programs are asked. The zero Options ask none.
 type Options struct {
-	Hooks    []string      `name:"hook" help:"Program to ask, as page=CMD about each stored page: it may return links and counts. As host[:N[:M]]=CMD about a host after N stored pages and then every M [100, 1000]: it may block the host, limit its pages or postpone it. CMD is split at spaces; no shell is involved. It reads frames from standard input and writes frames to standard output (docs/hooks.md)." placeholder:"KIND=CMD" sep:"none"`
+	Hooks    []string      `name:"hook" help:"Program to ask, as page=CMD about each stored page: it may return links and counts. As host[:N[:M]]=CMD about a host after N stored pages and then every M [100, 1000]: it may block the host, limit its pages or postpone it. As link=CMD about the links of each page: it may drop some. CMD is split at spaces; no shell is involved. It reads frames from standard input and writes frames to standard output (docs/hooks.md)." placeholder:"KIND=CMD" sep:"none"`
 	Parallel int           `name:"hook-parallel" help:"Pages that the program of --hook may have at a time." default:"16" least:"1" most:"256" placeholder:"N"`
 	Full     Full          `name:"hook-full" type:"word" help:"wait or skip: what becomes of a page while the program has --hook-parallel pages. skip stores it without asking." oneof:"wait,skip" default:"wait" placeholder:"MODE"`
 	Memory   int64         `name:"hook-memory" type:"size" help:"Memory that the program of --hook may write to, and each process that it starts. Linux only; 0 for no limit." default:"2GiB" least:"0" placeholder:"SIZE"`
@@ -32,10 +32,11 @@ const (
 const (
 	PageKind = "page"
 	HostKind = "host"
+	LinkKind = "link"
 )
 
 // Kinds are all kinds.
-func Kinds() []string { return []string{PageKind, HostKind} }
+func Kinds() []string { return []string{PageKind, HostKind, LinkKind} }
 
 // After how many pages a program is asked about a host, and after how many more again.
 const (
@@ -99,8 +100,8 @@ func (o *Options) Validate() error {
 			return of == kind
 		})
 		switch _, _, err := readPages(numbers); {
-		case !slices.Contains(Kinds(), kind), kind == PageKind && hasNumbers:
-			faults = append(faults, fmt.Errorf("--hook: %q begins neither with page= nor with host=, host:N= or host:N:M=",
+		case !slices.Contains(Kinds(), kind), kind != HostKind && hasNumbers:
+			faults = append(faults, fmt.Errorf("--hook: %q begins with none of page=, link=, host=, host:N= and host:N:M=",
 				hook))
 		case hasNumbers && (err != nil || numbers == ""):
 			faults = append(faults, fmt.Errorf("--hook: %q: %w", hook, cmp.Or(err, errNoNumber)))

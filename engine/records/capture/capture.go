@@ -117,6 +117,10 @@ const (
 	LinksSkipped = "links=skipped" // in NearField: of the links, only page requisites were followed
 )
 
+// DroppedField is the header field of captures some of whose links a program of --hook has dropped. docs/warc.md has
+// its form.
+const DroppedField = "Orbweaver-Dropped-Links"
+
 // NearDuplicate says whether a capture is a near-duplicate of an earlier page, and whether its links were skipped.
 func NearDuplicate(rec *warc.RecordRead) (isNear, skipped bool) {
 	value := rec.Get(NearField)

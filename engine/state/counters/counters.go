@@ -54,7 +54,7 @@ type Reported[N any] struct {
 // When no step is under way they balance (E1):
 //
 //	URLsFound    = DroppedSyntax + DroppedScheme + DroppedLong + DroppedScope + DroppedDepth + DroppedFollow
-//	               + DroppedNear + DroppedLoop + DroppedCache + Sieved + Sent
+//	               + DroppedNear + DroppedHook + DroppedLoop + DroppedCache + Sieved + Sent
 //	Sieved       = still in the sieve's buckets + Known + URLsAdmitted
 //	URLsAdmitted = sum of Outcomes + queued + in flight
 type Set[N any] struct {
@@ -72,6 +72,7 @@ type Set[N any] struct {
 	DroppedScope  N `dropped:"scope"`               // out of scope, or refused by a list of hosts, SURTs or extensions
 	DroppedFollow N `dropped:"follow"`              // links that --follow refused
 	DroppedNear   N `dropped:"near-duplicate"`      // links of near-duplicates, by --near-duplicates skip-links
+	DroppedHook   N `dropped:"hook"`                // links that the program of --hook link dropped
 	DroppedDepth  N `dropped:"depth"`               // deeper than --max-depth
 	DroppedLoop   N `dropped:"path-loop"`           // by versions that kept no list of skipped URLs: --max-path-repeats
 	DroppedCache  N `dropped:"seen-cache"`          // in the fingerprint cache

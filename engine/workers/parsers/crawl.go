@@ -54,10 +54,11 @@ type Crawl struct {
 	Metadata MetadataOptions
 }
 
-// LinkSources find further links of a page.
+// LinkSources find further links of a page, and drop some.
 type LinkSources struct {
 	Miner Miner
 	Hook  *hook.Hook
+	Judge *hook.Links // says which links are dropped
 }
 
 // HostRules are rules for hosts from a program of the user.

@@ -31,6 +31,7 @@ type extractor struct {
 	isParsed   bool         // its whole payload was parsed, and is identified by key
 	isPartly   bool         // its start has links, and its end was not searched
 	isSearched bool         // it is a page that is searched for links
+	isOpen     bool         // the same, or it is an error page
 	bounce     bounce       // of the last Page, if its target is asked again
 }
 
@@ -53,7 +54,7 @@ func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 		x.use(rules)
 	}
 	x.finder.Reset()
-	x.isParsed, x.isPartly, x.isSearched, x.bounce = false, false, false, bounce{}
+	x.isParsed, x.isPartly, x.isSearched, x.isOpen, x.bounce = false, false, false, false, bounce{}
 	if x.finder.Identify(content); content == p {
 		t := &x.finder.Type
 		a.Media = attempt.Media{Type: t.Media, IsSniffed: t.IsSniffed, Invalid: t.Invalid}
@@ -82,7 +83,7 @@ func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 		}
 		return
 	}
-	x.isSearched = !links.IsErrorPage(a.Outcome, content.Status)
+	x.isOpen, x.isSearched = true, !links.IsErrorPage(a.Outcome, content.Status)
 	x.parse(content, a)
 	x.finder.Head(a.URL, content)
 	x.finder.EarlyHints(a.URL, p)
@@ -104,8 +105,8 @@ func (x *extractor) parse(p *fetch.Page, a *attempt.Attempt) {
 	if p.PayloadLen == 0 {
 		return
 	}
-	// The follow filter may look at more than the payload and the directory.
-	if p.Complete && x.finder.O.By.Follow == nil {
+	// The follow filter may look at more than the payload and the directory, and so may the program of --hook link.
+	if p.Complete && x.finder.O.By.Follow == nil && !x.finder.O.Judged {
 		x.key = x.parsedKey(p, a)
 		if x.crawl.Parsed.Seen(x.key) {
 			x.crawl.Journal.Count.Unparsed.Add(1)

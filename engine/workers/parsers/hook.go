@@ -45,6 +45,22 @@ func (w *Worker) askHook(ctx context.Context, p, content *fetch.Page, a *attempt
 	return true
 }
 
+// askAboutLinks asks the program of --hook link about the links of a page that was searched, and removes those that it
+// drops. It reports false if the crawl was aborted meanwhile.
+func (w *Worker) askAboutLinks(ctx context.Context, a *attempt.Attempt) bool {
+	finder := w.links.finder
+	if !finder.O.Judged || !w.links.isOpen || len(finder.Links) == 0 {
+		return true
+	}
+	var found []hook.Link
+	finder.EachWithText(func(kind parse.Kind, url, text []byte) {
+		found = append(found, hook.Link{URL: string(url), Kind: kind.String(), Text: string(text)})
+	})
+	places, err := w.crawl.Sources.Judge.Drops(ctx, string(a.URL), a.Depth, found)
+	finder.Drop(places)
+	return err == nil
+}
+
 // askAboutHost tells the program of --hook host of a page, asks it about the host if it is time, and keeps the rule of
 // its answer for the journal entry. It reports false if the crawl was aborted meanwhile.
 func (w *Worker) askAboutHost(ctx context.Context, content *fetch.Page, a *attempt.Attempt, plan *recordPlan) bool {

@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/page/filter"
+	"orbweaver/engine/records/capture"
 	"orbweaver/engine/records/dedup"
 	"orbweaver/engine/state/attempt"
 	"orbweaver/engine/state/cluster"
@@ -225,6 +226,9 @@ func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt, plan *re
 		b.lines = appendPayloadType(b.lines, p, a, b.metadata.links.finder.Body)
 	}
 	b.lines = b.near.appendFields(b.metadata.appendExchange(b.lines, p, a))
+	if dropped := b.metadata.links.finder.HookDrops(); dropped != "" {
+		b.lines = append(append(append(b.lines, capture.DroppedField+": "...), dropped...), "\r\n"...)
+	}
 	b.index = warc.IndexInfo{Status: p.Status, MIME: mime, SimHash: b.near.simHash()}
 	if n := b.metadata.links.finder.Render; n > 0 {
 		b.index.Render = strconv.AppendInt(nil, int64(n), 10)

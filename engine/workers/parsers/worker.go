@@ -79,6 +79,9 @@ func (w *Worker) handle(ctx context.Context, p *fetch.Page) error {
 	if err := p.RestFault(); err != nil {
 		return err
 	}
+	if !w.askAboutLinks(ctx, a) {
+		return nil // it is still in flight, as below
+	}
 	plan, err := w.plan(ctx, p, content, a)
 	if errors.Is(err, outage.ErrFullAtStop) {
 		return nil // it is still in flight, so the checkpoint has its URL

@@ -142,13 +142,15 @@ func TestCheckHook_refusesWhatCannotRun(t *testing.T) {
 			t.Errorf("%q: %v", command, err)
 		}
 	}
-	for _, hooks := range [][]string{{"host=/bin/sh", "page=/bin/sh"}, {"host:5=/bin/sh"}, {"host:5:7=/bin/sh -c x"}} {
+	for _, hooks := range [][]string{
+		{"host=/bin/sh", "page=/bin/sh"}, {"host:5=/bin/sh"}, {"host:5:7=/bin/sh -c x"}, {"link=/bin/sh"},
+	} {
 		if err := CheckHook(&hook.Options{Hooks: hooks}); err != nil {
 			t.Errorf("%q: %v", hooks, err)
 		}
 	}
 	for _, hooks := range [][]string{
-		{"site=/bin/sh"}, {"page="}, {"/bin/sh"}, {"page=/bin/sh", "page=/bin/sh"}, {"page:3=/bin/sh"},
+		{"site=/bin/sh"}, {"page="}, {"/bin/sh"}, {"page=/bin/sh", "page=/bin/sh"}, {"page:3=/bin/sh"}, {"link:3=/bin/sh"},
 		{"host:x=/bin/sh"}, {"host:0=/bin/sh"}, {"host:1:x=/bin/sh"}, {"host:1:2:3=/bin/sh"}, {"host:=/bin/sh"},
 		{"host:5="}, {"host:5=/bin/sh", "page=/bin/sh", "host=/bin/sh"},
 	} {

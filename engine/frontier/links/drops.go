@@ -1,0 +1,141 @@
+package links
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"orbweaver/engine/page/parse"
+	"orbweaver/engine/store/journal"
+)
+
+// numbering is what is known of the links of a page beside Finder.Links.
+//
+// A link is known by the number of its reference in the page. A filter does not change these numbers, so those that a
+// program has dropped are found again when the archive is read under other filters.
+type numbering struct {
+	references int      // so far
+	ofResponse int      // of them; those behind it are no part of it: early hints, mined, --hook page
+	earlyFrom  int      // index in Links of the first link that is no part of the response
+	numbers    []int    // of each link
+	drops      string   // what Drop has removed, as in capture.DroppedField
+	anchors    [][]byte // the text of each link, if Options.Judged is set. Borrowed
+}
+
+func (d *numbering) reset() {
+	if cap(d.numbers)*8 > linksKept {
+		*d = numbering{}
+	}
+	d.references, d.ofResponse, d.earlyFrom, d.drops = 0, math.MaxInt, math.MaxInt, ""
+	d.numbers, d.anchors = d.numbers[:0], d.anchors[:0]
+}
+
+// addLink adds a link to Links.
+func (l *Finder) addLink(kind parse.Kind, score int, url []byte) {
+	l.Links = journal.AppendScored(l.Links, kind, score, url)
+	d := &l.numbering
+	d.numbers = append(d.numbers, d.references-1)
+	if l.O.Judged {
+		d.anchors = append(d.anchors, l.passage.anchor)
+	}
+}
+
+// EachWithText calls f for each link, with its text. All is borrowed.
+func (l *Finder) EachWithText(f func(kind parse.Kind, url, text []byte)) {
+	i := 0
+	err := journal.EachLink(l.Links, func(kind parse.Kind, url []byte) {
+		f(kind, url, l.numbering.anchors[i])
+		i++
+	})
+	if err != nil {
+		panic(fmt.Sprintf("BUG: links: the list of links that was just made cannot be read: %v", err))
+	}
+}
+
+// Drop removes links, by their places in Links, which ascend. HookDrops returns them then.
+func (l *Finder) Drop(places []int) {
+	if len(places) == 0 {
+		return
+	}
+	d := &l.numbering
+	total := min(d.references, d.ofResponse)
+	bits := make([]byte, (total+7)/8)
+	i := -1
+	l.Refused.Hook += l.keepLinks(func(parse.Kind, []byte) bool {
+		if i++; len(places) == 0 || places[0] != i {
+			return true
+		}
+		places = places[1:]
+		if n := d.numbers[i]; n < total {
+			bits[n/8] |= 1 << (n % 8)
+		}
+		return false
+	})
+	d.drops = strconv.Itoa(total) + " " + base64.StdEncoding.EncodeToString(bits)
+}
+
+// HookDrops returns what Drop has removed, as in capture.DroppedField; "" if it has removed nothing.
+func (l *Finder) HookDrops() string { return l.numbering.drops }
+
+// DropAgain removes the links that Drop has removed when the page was fetched, by the text of HookDrops. It removes
+// none if the page has another number of references now, by other settings: a link that is asked for is better than one
+// that is lost.
+func (l *Finder) DropAgain(text string) {
+	count, encoded, _ := strings.Cut(text, " ")
+	bits, err := base64.StdEncoding.DecodeString(encoded)
+	if d := &l.numbering; err != nil || count != strconv.Itoa(d.references) || len(bits) != (d.references+7)/8 {
+		return
+	}
+	i := -1
+	l.Refused.Hook += l.keepLinks(func(parse.Kind, []byte) bool {
+		i++
+		n := l.numbering.numbers[i]
+		return bits[n/8]>>(n%8)&1 == 0
+	})
+}
+
+// SkipOfNear leaves only the links that a near-duplicate's readers need to see it as it is: page requisites, and what
+// it refreshes to.
+func (l *Finder) SkipOfNear() {
+	l.NearSkipped += l.Keep(func(kind parse.Kind) bool { return kind.IsRequisite() || kind == parse.MetaRefresh })
+}
+
+// Keep leaves only the links of some kinds, and returns how many others there were.
+func (l *Finder) Keep(isWanted func(parse.Kind) bool) (dropped int) {
+	return l.keepLinks(func(kind parse.Kind, _ []byte) bool { return isWanted(kind) })
+}
+
+// keepLinks leaves only the links that are wanted, and returns how many others there were.
+func (l *Finder) keepLinks(isWanted func(kind parse.Kind, url []byte) bool) (dropped int) {
+	d := &l.numbering
+	kept, i, n := l.Links[:0], 0, 0 // a link is copied to its place or before it
+	early := math.MaxInt
+	err := journal.EachScored(l.Links, func(kind parse.Kind, score int, url []byte) {
+		if d.numbers[i] >= d.ofResponse {
+			early = min(early, len(kept))
+		}
+		if isWanted(kind, url) {
+			kept = journal.AppendScored(kept, kind, score, url)
+			if d.numbers[n] = d.numbers[i]; l.O.Judged {
+				d.anchors[n] = d.anchors[i]
+			}
+			n++
+		}
+		i++
+	})
+	if err != nil {
+		panic(fmt.Sprintf("BUG: links: the list of links that was just made cannot be read: %v", err))
+	}
+	l.Links, d.numbers, d.earlyFrom = kept, d.numbers[:n], early
+	d.anchors = d.anchors[:min(n, len(d.anchors))]
+	return i - n
+}
+
+// endResponse says that the links from here on are no part of the response.
+func (l *Finder) endResponse() {
+	d := &l.numbering
+	d.earlyFrom, d.ofResponse = min(d.earlyFrom, len(l.Links)), min(d.ofResponse, d.references)
+	l.leadOn(l.Index)
+}

@@ -1,0 +1,78 @@
+package links
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/page/filter"
+	"orbweaver/engine/page/parse"
+	"orbweaver/engine/state/queued"
+	"orbweaver/engine/store/journal"
+)
+
+// What was dropped is dropped again under another --follow, and is kept if the page has other references. Links of
+// early hints are dropped, too, and are still those that the journal has.
+func TestFinder_dropsTheSameLinksAgain(t *testing.T) {
+	const body = `<a href=/a>one</a><img src=/b><a href=mailto:x>m</a><a href=/no>n</a><a href=/c>two <b>words</b></a>`
+	url := []byte("http://a.test/")
+	scan := func(l *Finder, hints, more string) {
+		p, ok := fetch.Stored(url, []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"+body+more))
+		if !ok {
+			t.Fatal("no page")
+		}
+		if hints != "" {
+			p.Interim = []byte("HTTP/1.1 103 Early Hints\r\nLink: " + hints + "\r\n\r\n")
+		}
+		if l.Open(Page{URL: url, Page: p, Size: p.PayloadLen}) {
+			l.Scan(url, p, queued.Called{})
+			l.Head(url, p)
+		}
+		l.EarlyHints(url, p)
+	}
+	list := func(links []byte) string {
+		var all []string
+		err := journal.EachLink(links, func(_ parse.Kind, url []byte) {
+			all = append(all, string(url[len("http://a.test"):]))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(all, " ")
+	}
+	l := NewFinder(Options{Judged: true})
+	scan(l, "</x.css>; rel=preload, </y.css>; rel=preload", "")
+	var asked []string
+	l.EachWithText(func(kind parse.Kind, url, text []byte) {
+		asked = append(asked, fmt.Sprintf("%v %s %s", kind, url[len("http://a.test"):], text))
+	})
+	if got := strings.Join(asked, ", "); got != "anchor /a one, image /b , anchor /no n, anchor /c two words, "+
+		"resource /x.css , resource /y.css " {
+		t.Error(got)
+	}
+	l.Drop([]int{1, 3, 4})
+	if got, early := list(l.Links), list(l.EarlyLinks()); got != "/a /no /y.css" || early != "/y.css" ||
+		l.HookDrops() != "4 Cg==" || l.Refused.Hook != 3 {
+		t.Errorf("%s; %s; %q, %+v", got, early, l.HookDrops(), l.Refused)
+	}
+	f, err := filter.Compile(&filter.Options{Follow: `url != "http://a.test/no"`}, nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := NewFinder(Options{By: Filters{Follow: f.Follow}})
+	for _, c := range []struct{ field, more, want string }{
+		{"4 Cg==", "", "/a"},
+		{"4 Cg==", "<a href=/d>", "/a /b /c /d"},
+		{"", "", "/a /b /c"},
+		{"5 Cg==", "", "/a /b /c"},
+		{"4 Cg", "", "/a /b /c"},
+		{"4 CgAA", "", "/a /b /c"},
+	} {
+		scan(again, "", c.more)
+		again.DropAgain(c.field)
+		if got := list(again.Links); got != c.want {
+			t.Errorf("%q with %q: %s, want %s", c.field, c.more, got, c.want)
+		}
+	}
+}
