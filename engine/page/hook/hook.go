@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,7 +34,8 @@ type Program interface {
 // Hook asks a program about pages. Safe for concurrent use. Make it with New.
 type Hook struct {
 	kind    string
-	isOn    bool // there is a program of the kind
+	isOn    bool     // there is a program of the kind
+	types   []string // media types of the pages that it is asked about; nil for all
 	o       Options
 	starter Starter
 	log     *slog.Logger
@@ -80,7 +83,7 @@ func New(o Options, starter Starter, log *slog.Logger) *Hook {
 
 func newHook(kind string, o Options, starter Starter, log *slog.Logger) *Hook {
 	h := &Hook{kind: kind, o: o, starter: starter, log: log, room: make(chan struct{}, o.Parallel)}
-	h.isOn, h.mu.stats = o.Command(kind) != nil, Stats{Pages: map[string]int64{}}
+	h.isOn, h.types, h.mu.stats = o.Command(kind) != nil, o.pageTypes(), Stats{Pages: map[string]int64{}}
 	return h
 }
 
@@ -90,11 +93,20 @@ func (h *Hook) IsOn() bool { return h.isOn }
 // Ask asks about a page; the answer is empty if there is none. The body is borrowed. An error is that of ctx: the page
 // was not asked about to the end.
 func (h *Hook) Ask(ctx context.Context, p *Page, body []byte) (Answer, error) {
+	if h.types != nil && !slices.ContainsFunc(h.types, func(of string) bool { return isOfType(p.Type, of) }) {
+		return Answer{}, nil
+	}
 	a, err := h.askQuestion(ctx, p, body)
 	if a == nil {
 		return Answer{}, err
 	}
 	return *a, nil
+}
+
+// isOfType reports whether a media type is one of --hook page:TYPE=CMD.
+func isOfType(media, of string) bool {
+	begin, isBegin := strings.CutSuffix(of, "*")
+	return media == of || isBegin && strings.HasPrefix(media, begin)
 }
 
 // askQuestion is Ask for any question; nil if there is no answer.

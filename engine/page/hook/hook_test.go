@@ -140,3 +140,23 @@ func TestHook_fullSkipsOrWaits(t *testing.T) {
 		})
 	}
 }
+
+// Only pages of the media types of --hook page:TYPE=CMD are asked about.
+func TestHook_asksAboutItsTypes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := &scripted{began: time.Now(), answer: func(int) bool { return true }}
+		o := Options{Hooks: []string{"page:Application/PDF,image/*=x"}, Parallel: 1, Timeout: time.Minute}
+		h := New(o, x, slog.New(slog.DiscardHandler))
+		for _, media := range []string{"application/pdf", "application/pdfx", "", "image/png", "text/html", "imagery/png"} {
+			if _, err := h.Ask(t.Context(), &Page{Type: media}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := h.Stats().Pages[answered]; n != 2 {
+			t.Errorf("asked about %d pages", n)
+		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

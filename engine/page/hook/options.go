@@ -12,10 +12,10 @@ import (
 
 // Options say which programs are asked. The zero Options ask none.
 type Options struct {
-	Hooks    []string      `name:"hook" help:"Program to ask, as page=CMD about each stored page: it may return links and counts. As host[:N[:M]]=CMD about a host after N stored pages and then every M [100, 1000]: it may block the host, limit its pages or postpone it. As link=CMD about the links of each page: it may drop some. CMD is split at spaces; no shell is involved. It reads frames from standard input and writes frames to standard output (docs/hooks.md)." placeholder:"KIND=CMD" sep:"none"`
+	Hooks    []string      `name:"hook" help:"Program to ask, as page=CMD about each stored page: it may return links and counts. As page:TYPE,...=CMD about pages of these media types, such as image/*. As host[:N[:M]]=CMD about a host after N stored pages and then every M [100, 1000]: it may block the host, limit its pages or postpone it. As link=CMD about the links of each page: it may drop some. CMD is split at spaces; no shell is involved. A program FILE.wasm runs within the crawl, without files and network. It reads frames from standard input and writes frames to standard output (docs/hooks.md)." placeholder:"KIND=CMD" sep:"none"`
 	Parallel int           `name:"hook-parallel" help:"Pages that the program of --hook may have at a time." default:"16" least:"1" most:"256" placeholder:"N"`
 	Full     Full          `name:"hook-full" type:"word" help:"wait or skip: what becomes of a page while the program has --hook-parallel pages. skip stores it without asking." oneof:"wait,skip" default:"wait" placeholder:"MODE"`
-	Memory   int64         `name:"hook-memory" type:"size" help:"Memory that the program of --hook may write to, and each process that it starts. Linux only; 0 for no limit." default:"2GiB" least:"0" placeholder:"SIZE"`
+	Memory   int64         `name:"hook-memory" type:"size" help:"Memory that the program of --hook may write to, and each process that it starts. Only on Linux, and for FILE.wasm; 0 for no limit." default:"2GiB" least:"0" placeholder:"SIZE"`
 	Timeout  time.Duration `name:"hook-timeout" help:"Time without an answer after which the program of --hook is killed and started again. The pages that it had are stored." default:"10s" least:"100ms" placeholder:"TIME"`
 }
 
@@ -83,6 +83,24 @@ func readPages(text string) (first, every int, err error) {
 	return first, every, nil
 }
 
+// pageTypes are the media types that the program for pages is asked about; nil for all.
+func (o *Options) pageTypes() []string {
+	for _, hook := range o.Hooks {
+		what, _, _ := strings.Cut(hook, "=")
+		if of, types, hasTypes := strings.Cut(what, ":"); of == PageKind && hasTypes {
+			return strings.Split(strings.ToLower(types), ",")
+		}
+	}
+	return nil
+}
+
+// isNoType reports whether a text is neither a media type nor all types with the same beginning, such as image/*.
+func isNoType(text string) bool {
+	of, name, _ := strings.Cut(text, "/")
+	return of == "" || name == "" || strings.ContainsAny(text, " ;") || strings.ContainsAny(of, "*") ||
+		name != "*" && strings.ContainsAny(name, "*/")
+}
+
 // Workers is how many more parse workers a crawl needs, since so many wait for answers.
 func (o *Options) Workers() int {
 	return len(o.Hooks) * o.Parallel
@@ -100,10 +118,13 @@ func (o *Options) Validate() error {
 			return of == kind
 		})
 		switch _, _, err := readPages(numbers); {
-		case !slices.Contains(Kinds(), kind), kind != HostKind && hasNumbers:
-			faults = append(faults, fmt.Errorf("--hook: %q begins with none of page=, link=, host=, host:N= and host:N:M=",
-				hook))
-		case hasNumbers && (err != nil || numbers == ""):
+		case !slices.Contains(Kinds(), kind), kind == LinkKind && hasNumbers:
+			const kinds = "page=, page:TYPE=, link=, host=, host:N= and host:N:M="
+			faults = append(faults, fmt.Errorf("--hook: %q begins with none of %s", hook, kinds))
+		case kind == PageKind && hasNumbers && slices.ContainsFunc(strings.Split(numbers, ","), isNoType):
+			faults = append(faults, fmt.Errorf("--hook: %q: %q are no media types: give page:application/pdf,image/*=CMD",
+				hook, numbers))
+		case kind == HostKind && hasNumbers && (err != nil || numbers == ""):
 			faults = append(faults, fmt.Errorf("--hook: %q: %w", hook, cmp.Or(err, errNoNumber)))
 		case len(strings.Fields(command)) == 0:
 			faults = append(faults, fmt.Errorf("--hook: %q names no program: give %s=CMD", hook, kind))

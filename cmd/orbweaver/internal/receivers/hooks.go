@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tetratelabs/wazero"
+
 	"orbweaver/engine/page/hook"
 )
 
@@ -18,7 +20,13 @@ func CheckHook(o *hook.Options) error {
 		return err
 	}
 	for _, kind := range hook.Kinds() {
-		if args := o.Command(kind); args != nil {
+		switch args := o.Command(kind); {
+		case args == nil:
+		case isModule(args):
+			if err := checkModule(args[0]); err != nil {
+				return fmt.Errorf("--hook %s: %w", kind, err)
+			}
+		default:
 			if _, err := exec.LookPath(args[0]); err != nil {
 				return fmt.Errorf("--hook: %w: give %s=CMD with a program that exists and is executable", err, kind)
 			}
@@ -32,11 +40,22 @@ type Hooks struct {
 	Command func(kind string) []string // program and arguments
 	Memory  int64                      // that each process may write to, in bytes; 0 for no limit
 	Log     *slog.Logger
+
+	modules wazero.CompilationCache
 }
 
-// Start implements hook.Starter. The program is the first of a process group of its own.
+// NewHooks returns a Hooks for the programs of the options.
+func NewHooks(o *hook.Options, log *slog.Logger) *Hooks {
+	return &Hooks{Command: o.Command, Memory: o.Memory, Log: log, modules: wazero.NewCompilationCache()}
+}
+
+// Start implements hook.Starter. The program is a WebAssembly module within this process, or the first of a process
+// group of its own.
 func (h *Hooks) Start(kind string) (hook.Program, error) {
 	args := h.Command(kind)
+	if isModule(args) {
+		return startModule(args, h.Memory, h.modules, h.Log), nil
+	}
 	run := exec.Command(args[0], args[1:]...) //nolint:noctx // it ends with Kill
 	run.Env, run.WaitDelay, run.SysProcAttr = ownEnvironment(), time.Second, ownGroup()
 	run.Stderr = &lineLog{log: h.Log}
