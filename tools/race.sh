@@ -8,10 +8,11 @@ if [ "${1:-}" = all ]; then
 	"$go" test -vet=off -race -tags invariants -timeout 60m ./...
 	exec "$go" -C bench test -vet=off -race -tags invariants -timeout 60m ./...
 fi
-packages=() chosen=() status=0
+packages=() chosen=() skipped=() status=0
 while read -r package arguments; do
 	case $package in
 	'' | '#'* | -) ;;
+	skip) skipped+=($arguments) ;;
 	*) if [ -z "$arguments" ]; then packages+=("./$package"); else chosen+=("$package $arguments"); fi ;;
 	esac
 done <tools/race.txt
@@ -19,7 +20,8 @@ done <tools/race.txt
 # is all that has failed, the packages without a result run once more.
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-detect() { "$go" test -vet=off -race -tags invariants -timeout 20m "${packages[@]}" 2>&1 | tee "$log"; }
+skip=$(IFS='|'; echo "${skipped[*]}")
+detect() { "$go" test -vet=off -race -tags invariants -timeout 20m -skip "$skip" "${packages[@]}" 2>&1 | tee "$log"; }
 detect || {
 	status=1
 	if ! grep -qE '^WARNING: DATA RACE|^ *--- FAIL|^panic:' "$log" && grep -qE '^ThreadSanitizer: CHECK failed|^SIGSEGV' "$log"; then

@@ -3,6 +3,8 @@ package lint
 import (
 	"go/ast"
 	"go/token"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -12,10 +14,14 @@ const raceFile = "tools/race.txt"
 // checkRace wants a line in raceFile for each package whose code shares memory between goroutines, and no line for
 // anything else.
 func checkRace(h *tree) (faults []string) {
-	listed, shared := map[string]bool{}, map[string]bool{}
+	listed, shared, skipped, tests := map[string]bool{}, map[string]bool{}, []string{}, []string{}
 	for line := range strings.Lines(h.texts[raceFile]) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if names, ok := strings.CutPrefix(line, "skip "); ok {
+			skipped = append(skipped, strings.Fields(names)...)
 			continue
 		}
 		rest, left := strings.CutPrefix(line, "- ")
@@ -28,6 +34,18 @@ func checkRace(h *tree) (faults []string) {
 	h.each(func(f *goFile, n ast.Node) {
 		shared[f.dir] = shared[f.dir] || sharesMemory(n)
 	})
+	for _, f := range h.files {
+		for _, decl := range f.ast.Decls {
+			if test, ok := decl.(*ast.FuncDecl); ok && f.test {
+				tests = append(tests, test.Name.Name)
+			}
+		}
+	}
+	for _, name := range skipped {
+		if h.whole && !slices.ContainsFunc(tests, regexp.MustCompile(name).MatchString) {
+			faults = append(faults, raceFile+": skip "+name+": there is no such test")
+		}
+	}
 	for _, dir := range sorted(shared) {
 		if shared[dir] && !listed[dir] {
 			faults = append(faults, raceFile+": goroutines share memory in "+dir+": give it a line, or - and a reason")
