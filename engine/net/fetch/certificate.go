@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,26 +23,28 @@ const rsaBitsMin = 1024
 
 var errWeakKey = errors.New("certificate: RSA key of less than 1024 bits")
 
-// certificateDigest returns the SHA-256 of the certificates as the server sent them, concatenated.
-func certificateDigest(chain []*x509.Certificate) (digest [sha256.Size]byte, err error) {
-	size, sum := 0, sha256.New()
+// certificateDigest returns the SHA-256 of the certificates as the server sent them, concatenated, and their size in
+// bytes.
+func certificateDigest(chain []*x509.Certificate) (digest [sha256.Size]byte, size int64, err error) {
+	sum := sha256.New()
 	for _, c := range chain {
-		if size += len(c.Raw); size > chainBytesMax {
-			return digest, errChain
+		if size += int64(len(c.Raw)); size > chainBytesMax {
+			return digest, size, errChain
 		}
 		sum.Write(c.Raw)
 	}
 	sum.Sum(digest[:0])
-	return digest, nil
+	return digest, size, nil
 }
 
-// verifyChain checks the certificates of cs as the TLS library does without InsecureSkipVerify.
-func verifyChain(cs *tls.ConnectionState, roots *x509.CertPool, now time.Time) error {
+// verifyChain checks the certificates of cs as the TLS library does without InsecureSkipVerify. They hold until one of
+// them ends.
+func verifyChain(cs *tls.ConnectionState, roots *x509.CertPool, now time.Time) (until time.Time, err error) {
 	if len(cs.PeerCertificates) == 0 {
-		return x509.UnknownAuthorityError{}
+		return until, x509.UnknownAuthorityError{}
 	}
 	if key, ok := cs.PeerCertificates[0].PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() < rsaBitsMin {
-		return errWeakKey
+		return until, errWeakKey
 	}
 	o := x509.VerifyOptions{Roots: roots, DNSName: cs.ServerName, CurrentTime: now}
 	if len(cs.PeerCertificates) > 1 {
@@ -50,8 +53,12 @@ func verifyChain(cs *tls.ConnectionState, roots *x509.CertPool, now time.Time) e
 			o.Intermediates.AddCert(c)
 		}
 	}
-	_, err := cs.PeerCertificates[0].Verify(o)
-	return err //nolint:wrapcheck // FaultOf reads it
+	chains, err := cs.PeerCertificates[0].Verify(o)
+	if err != nil {
+		return until, err //nolint:wrapcheck // FaultOf reads it
+	}
+	first := slices.MinFunc(chains[0], func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
+	return first.NotAfter, nil
 }
 
 // certificateFault names what is wrong with a certificate, in a word for the archive.

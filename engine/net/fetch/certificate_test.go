@@ -58,12 +58,15 @@ func TestVerify_namesFaults(t *testing.T) {
 	for fault, chain := range map[string][]*x509.Certificate{
 		"": {good}, "expired": {old}, "wrong-name": {other}, "unknown-authority": {foreign},
 	} {
-		err := verifyChain(&tls.ConnectionState{ServerName: "a.test", PeerCertificates: chain}, roots, now)
+		until, err := verifyChain(&tls.ConnectionState{ServerName: "a.test", PeerCertificates: chain}, roots, now)
 		if (err != nil) != (fault != "") || err != nil && certificateFault(err) != fault {
 			t.Errorf("%q: %v", fault, err)
 		}
+		if err == nil && !until.Equal(good.NotAfter) {
+			t.Errorf("the certificates hold until %v", until)
+		}
 	}
-	err := verifyChain(&tls.ConnectionState{ServerName: "a.test"}, roots, now)
+	_, err := verifyChain(&tls.ConnectionState{ServerName: "a.test"}, roots, now)
 	if certificateFault(err) != "unknown-authority" {
 		t.Errorf("no certificate: %v", err)
 	}
@@ -75,14 +78,15 @@ func TestVerify_namesFaults(t *testing.T) {
 // The digest is that of the certificates one after another, and a chain beyond the limit has none.
 func TestDigest(t *testing.T) {
 	a, b := &x509.Certificate{Raw: []byte("one")}, &x509.Certificate{Raw: []byte("two")}
-	if got, err := certificateDigest([]*x509.Certificate{a, b}); err != nil || got != sha256.Sum256([]byte("onetwo")) {
+	got, size, err := certificateDigest([]*x509.Certificate{a, b})
+	if err != nil || size != 6 || got != sha256.Sum256([]byte("onetwo")) {
 		t.Errorf("%x, %v", got, err)
 	}
 	large := &x509.Certificate{Raw: make([]byte, chainBytesMax)}
-	if _, err := certificateDigest([]*x509.Certificate{large}); err != nil {
+	if _, _, err := certificateDigest([]*x509.Certificate{large}); err != nil {
 		t.Errorf("a chain at the limit: %v", err)
 	}
-	_, err := certificateDigest(slices.Concat([]*x509.Certificate{large}, []*x509.Certificate{a}))
+	_, _, err = certificateDigest(slices.Concat([]*x509.Certificate{large}, []*x509.Certificate{a}))
 	if !errors.Is(err, errChain) {
 		t.Errorf("a chain beyond the limit: %v", err)
 	}

@@ -71,8 +71,21 @@ func (c *connector) reuse(t *Target, p *Page, conn *connection) bool {
 // which is sent again after a second.
 const otherAddrTimeout = 1500 * time.Millisecond
 
-// connect opens the connection for t: directly, to the proxy, or through it. On a fault the caller closes conn.
+// connect opens the connection for t: directly, to the proxy, or through it. On a fault the caller closes conn. If the
+// server refuses a handshake that resumes a session, there is a second one, which does not.
 func (c *connector) connect(ctx context.Context, t *Target, p *Page, conn *connection) outcome.Outcome {
+	o := c.open(ctx, t, p, conn)
+	if o == outcome.TLSFault && c.handshaker.tickets.offered.state != nil {
+		conn.hangUp()
+		p.Err, p.Connection = "", Connection{}
+		c.handshaker.tickets.sessions.drop(c.handshaker.tickets.server)
+		o = c.open(ctx, t, p, conn)
+	}
+	return o
+}
+
+// open is connect with one attempt.
+func (c *connector) open(ctx context.Context, t *Target, p *Page, conn *connection) outcome.Outcome {
 	addr := c.address(t)
 	p.Connection.Remote = addr
 	limit := conn.times.Connect

@@ -4,7 +4,8 @@
 // It follows no redirects, retries nothing, resolves no names, and knows nothing of robots.txt, politeness or links. A
 // fault of a site is an outcome, never an error. A connection is closed after the exchange, unless Options.Keep stores
 // it for the next exchange with the same site (RFC 9112, section 9.3). It does so only if the end of the body is
-// certain. Persistent connections are limited in number and time, and are closed if unexpected bytes arrive.
+// certain. Persistent connections are limited in number and time, and are closed if unexpected bytes arrive. A new
+// connection resumes the TLS session of an earlier one, if Sessions has it.
 //
 // # Data flow
 //
@@ -51,7 +52,8 @@
 //
 // A Pool owns all pages and buffers. Get gives a Page, Put takes it back; in between, exactly one goroutine holds it.
 // Its slices are invalid after Put; only Page.Engine stays. Fetch borrows Target and Page, Stored takes its arguments.
-// A Fetcher belongs to one worker, a Decoder to one parse worker, an IdleConns to all. The package starts no goroutine.
+// A Fetcher belongs to one worker, a Decoder to one parse worker; IdleConns and Sessions
+// belong to all. The package starts no goroutine.
 // The runtime starts short ones: to abort a Fetcher when its context ends, and to close expired connections.
 //
 // # Cost

@@ -18,7 +18,7 @@ import (
 )
 
 // serve plays script for every connection to a loopback address until the test ends.
-func serve(t *testing.T, script func(conn *net.TCPConn)) netip.AddrPort {
+func serve(t testing.TB, script func(conn *net.TCPConn)) netip.AddrPort {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

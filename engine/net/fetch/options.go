@@ -79,6 +79,7 @@ func (o *Options) timeouts(own Timeouts) Timeouts {
 // Shared is what all Fetchers of a crawl share.
 type Shared struct {
 	Keep      *IdleConns        // stores persistent connections; nil: one connection for each exchange
+	Sessions  *Sessions         // stores TLS sessions; default: none
 	Bandwidth *bandwidth.Limits // default: no limit
 }
 
@@ -109,6 +110,7 @@ func (o Options) WithDefaults() Options {
 	setDefault(&o.Long.MemoryMax, 2<<20)
 	setDefault(&o.Long.RateMin, 64<<10)
 	setDefault(&o.Long.Files, bodyfile.Nowhere())
+	setDefault(&o.Sessions, NewSessions(0))
 	setDefault(&o.Bandwidth, bandwidth.Unlimited())
 	setDefault(&o.RateMin, 1<<10)
 	setDefault(&o.RateWindow, 30*time.Second)

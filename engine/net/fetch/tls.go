@@ -4,15 +4,18 @@ import (
 	"crypto/tls"
 	"time"
 
+	"github.com/zeebo/xxh3"
+
 	"orbweaver/engine/net/bandwidth"
 	"orbweaver/internal/outcome"
 )
 
 // handshaker does the TLS handshakes of a Fetcher.
 type handshaker struct {
-	o      *Options
-	config *tls.Config
-	record *Connection // of the Page of the current handshake
+	o       *Options
+	config  *tls.Config
+	record  *Connection // of the Page of the current handshake
+	tickets *ticketing  // of the current or last handshake
 }
 
 // init makes the configuration. The library does not verify: inspect does, so that a fault can be told from a failure.
@@ -20,12 +23,11 @@ type handshaker struct {
 func (h *handshaker) init(o *Options) {
 	h.o = o
 	h.config = &tls.Config{
-		InsecureSkipVerify:     true, // inspect verifies
-		VerifyConnection:       h.inspect,
-		MinVersion:             tls.VersionTLS12,
-		NextProtos:             []string{"http/1.1"},
-		SessionTicketsDisabled: true,
-		CipherSuites:           browserSuites(),
+		InsecureSkipVerify: true, // inspect verifies
+		VerifyConnection:   h.inspect,
+		MinVersion:         tls.VersionTLS12,
+		NextProtos:         []string{"http/1.1"},
+		CipherSuites:       browserSuites(),
 		// A server may ask for a client certificate once it knows what is requested (IIS). It gets none, and answers.
 		Renegotiation: tls.RenegotiateOnceAsClient,
 		// Without the library's post-quantum exchanges: what is public today need not be secret from the computers of
@@ -60,6 +62,8 @@ func (h *handshaker) handshake(t *Target, p *Page, conn *connection) outcome.Out
 	}
 	config := h.config.Clone()
 	config.ServerName = certificateName(t.Host)
+	h.tickets = &ticketing{sessions: h.o.Sessions, server: xxh3.Hash128(t.Host)}
+	config.ClientSessionCache = h.tickets
 	h.record = &p.Connection
 	conn.meter, conn.isMetered = &bandwidth.Meter{Conn: conn.raw, Flow: conn.flow}, true
 	client := tls.Client(conn.meter, config)
@@ -78,16 +82,25 @@ func (h *handshaker) handshake(t *Target, p *Page, conn *connection) outcome.Out
 }
 
 // inspect notes what the handshake agreed on and whether the certificate holds. Under TLSStrict a fault ends the
-// handshake.
+// handshake. Of a resumed session it notes what the whole handshake has shown.
 func (h *handshaker) inspect(cs tls.ConnectionState) error {
 	c := h.record
-	c.Secure, c.TLS = true, TLSFacts{Version: cs.Version, Cipher: cs.CipherSuite}
-	var err error
-	if c.TLS.Chain, err = certificateDigest(cs.PeerCertificates); err != nil {
+	c.Secure, c.TLS = true, TLSFacts{Version: cs.Version, Cipher: cs.CipherSuite, Resumed: cs.DidResume}
+	if cs.DidResume {
+		h.tickets.trusted = h.tickets.offered.trusted
+		c.TLS.Chain = h.tickets.trusted.chain
+		h.o.Sessions.accepted()
+		return nil
+	}
+	digest, size, err := certificateDigest(cs.PeerCertificates)
+	if err != nil {
 		return err //nolint:wrapcheck // tlsCause reads it
 	}
-	err = verifyChain(&cs, h.o.RootCAs, time.Now())
+	c.TLS.Chain = digest
+	until, err := verifyChain(&cs, h.o.RootCAs, time.Now())
 	if err == nil {
+		size += int64(len(cs.PeerCertificates)) * certificateOverhead
+		h.tickets.trusted = trust{until: until, chain: digest, bytes: size}
 		return nil
 	}
 	c.TLS.Fault = certificateFault(err)

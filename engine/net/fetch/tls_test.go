@@ -26,7 +26,7 @@ type authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-func newAuthority(t *testing.T) *authority {
+func newAuthority(t testing.TB) *authority {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -55,7 +55,7 @@ func (a *authority) pool() *x509.CertPool {
 }
 
 // issue makes a certificate for names that ended or ends after valid.
-func (a *authority) issue(t *testing.T, valid time.Duration, names ...string) tls.Certificate {
+func (a *authority) issue(t testing.TB, valid time.Duration, names ...string) tls.Certificate {
 	t.Helper()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: names[0]}, DNSNames: names,
@@ -70,7 +70,7 @@ func (a *authority) issue(t *testing.T, valid time.Duration, names ...string) tl
 }
 
 // serveTLS answers over TLS as config says.
-func serveTLS(t *testing.T, config *tls.Config) *Target {
+func serveTLS(t testing.TB, config *tls.Config) *Target {
 	t.Helper()
 	target := targetAt(serve(t, func(conn *net.TCPConn) {
 		secure := tls.Server(conn, config)

@@ -57,6 +57,9 @@ func (o *Counts) KeepConnections() *fetch.IdleConns {
 // KeptMemory is the most that waiting connections can take, in bytes: those with TLS have buffers of their own.
 func (o *Counts) KeptMemory() int64 { return int64(o.IdleConnsMax) * keptBytes }
 
+// SessionMemory is the memory of TLS sessions in bytes: for some five servers a worker, and 5,000 at most.
+func (o *Counts) SessionMemory() int64 { return min(64<<20, int64(o.Fetchers)*(64<<10)) }
+
 // keptBytes is the memory of a waiting connection with TLS.
 const keptBytes = 32 << 10
 

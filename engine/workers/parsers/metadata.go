@@ -152,6 +152,9 @@ func (m *metadataWriter) appendTLS(dst []byte, facts *fetch.TLSFacts) []byte {
 	dst = appendText(dst, "tls-cipher-suite", m.suiteOf(facts.Cipher))
 	dst = hex.AppendEncode(append(dst, "tls-certificate-chain: sha256:"...), facts.Chain[:])
 	dst = append(dst, "\r\n"...)
+	if facts.Resumed {
+		dst = appendText(dst, "tls-session", "resumed")
+	}
 	if facts.Fault != "" {
 		dst = appendText(dst, "tls-certificate-fault", facts.Fault)
 	}

@@ -95,10 +95,11 @@ func TestMetadataContainsWhatOtherRecordsLack(t *testing.T) {
 		"hopsFromSeed: L|interim-response: HTTP/1.1 103 Early Hints|interim-response: Link: </a>",
 	)
 	f("TLS", auto, &fetch.Page{Connection: fetch.Connection{Secure: true, TLS: fetch.TLSFacts{
-		Version: tls.VersionTLS13, Cipher: tls.TLS_AES_128_GCM_SHA256, Fault: "expired", Chain: [32]byte{0xab, 31: 0xcd},
+		Version: tls.VersionTLS13, Cipher: tls.TLS_AES_128_GCM_SHA256, Resumed: true, Fault: "expired",
+		Chain: [32]byte{0xab, 31: 0xcd},
 	}}}, &attempt.Attempt{Hops: queued.Hops{Depth: 1}},
 		"hopsFromSeed: L|tls-version: TLS 1.3|tls-cipher-suite: TLS_AES_128_GCM_SHA256|"+
-			"tls-certificate-chain: sha256:ab"+strings.Repeat("00", 30)+"cd|tls-certificate-fault: expired")
+			"tls-certificate-chain: sha256:ab"+strings.Repeat("00", 30)+"cd|tls-session: resumed|tls-certificate-fault: expired")
 }
 
 // The usual page costs no allocation, and neither does one with a rule and TLS.

@@ -23,6 +23,7 @@ func memoryParts(c engine.Config) []memoryPart {
 		{"dedup", c.Seen.MemoryBytes},
 		{"pages", c.PageMemory()},
 		{"fetchers", int64(c.Workers.Fetchers) * (24 << 10)},
+		{"sessions", c.Workers.SessionMemory()},
 	}
 	if len(c.Seen.Others.From) > 0 {
 		parts = append(parts, memoryPart{"dedup-from", c.Seen.MemoryBytes})
