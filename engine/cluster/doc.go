@@ -1,15 +1,15 @@
 // Package cluster is a chapter of the engine, without code of its own: it is what the agents of a crawl do together. It
 // uses the means of engine/peering and implements the interfaces of engine/state/cluster.
 //
-//	agent                follows membership, routes URLs, takes messages within quotas; wires the packages below
+//	agent                follows membership, routes URLs, takes messages within quotas, sends those of the outbox; gives
+//	                     sites to their new owners; redirects of a robots.txt to hosts of other agents; exchanges only
+//	                     with a majority; wires the packages below
 //	network              joins membership and transport
 //	message              the forms of all items and questions that agents send each other
-//	delivery             sending of the outbox
-//	handoff, leave       sites for their new owners; how an agent leaves permanently
-//	leasing, quorum      leases of IP addresses; exchanges only with a majority
+//	leave                how an agent leaves permanently
+//	leasing              leases of IP addresses
 //	recovery             which URLs have an answer; superseded captures
 //	payloads             payloads that other agents have stored
-//	robotsrelay          redirects of a robots.txt to hosts of other agents
 //	termination          decides that a crawl of several agents has ended
 //
 // What moves through it is a message: outbox.Outbox of the sender, transport, the agent, and one of the packages above.

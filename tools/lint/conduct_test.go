@@ -19,7 +19,7 @@ var starters = places{
 	"engine/run.go":                              "Run waits for its groups",
 	"derive/run.go":                              "Run waits for its workers",
 	"engine/state/lifecycle/group.go":            "Run waits for its groups",
-	"engine/cluster/delivery/senders.go":         "the loop that follows membership waits for all senders",
+	"engine/cluster/agent/delivery.go":           "the loop that follows membership waits for all senders",
 	"engine/peering/consensus/":                  "Close waits for the loops; a call of all agents waits for all answers",
 	"engine/durable/restore/archived.go":         "the replay of the journals waits for its readers",
 	"engine/net/fetch/idleconns.go":              "time.AfterFunc; Close waits for it",

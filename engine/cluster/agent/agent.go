@@ -4,14 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"orbweaver/engine/cluster/delivery"
-	"orbweaver/engine/cluster/handoff"
 	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/payloads"
-	"orbweaver/engine/cluster/quorum"
 	"orbweaver/engine/cluster/recovery"
-	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/cluster/termination"
 	"orbweaver/engine/peering/outbox"
 	"orbweaver/engine/peering/ownership"
@@ -36,7 +32,7 @@ type agent struct {
 	history   crawlHistory
 	members   members
 	installer viewInstaller
-	quorum    quorum.Quorum
+	quorum    quorumRule
 	end       *termination.Detector
 
 	files  files
@@ -44,7 +40,7 @@ type agent struct {
 	server server
 
 	accounts   *accounts // of the other agents
-	senders    *delivery.Senders
+	senders    *senders
 	pages      *recovery.Pages
 	leases     *leasing.Leases
 	hosts      hosts
@@ -62,8 +58,8 @@ type files struct {
 
 // hosts moves sites and their robots.txt between agents.
 type hosts struct {
-	handoff *handoff.Giver
-	robots  *robotsrelay.Relay
+	handoff *giver
+	robots  *relay
 }
 
 // ErrAssign means that hosts were assigned to agents in another way before.

@@ -11,7 +11,6 @@ import (
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/recovery"
-	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/cluster/termination"
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/net/robots"
@@ -45,7 +44,7 @@ type authority struct {
 	history  *crawlHistory
 	accounts *accounts
 	leaving  *leave.Register
-	robots   *robotsrelay.Relay
+	robots   *relay
 	fetched  *recovery.FetchedURLs
 	sites    *sites.Table
 	log      *slog.Logger

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/quorum"
 	"orbweaver/engine/cluster/termination"
 	"orbweaver/engine/net/outage"
 	"orbweaver/engine/peering/ownership"
@@ -22,7 +21,7 @@ type beginning struct {
 	network   peers
 	history   *crawlHistory
 	views     *ownership.Timeline
-	quorum    quorum.Quorum
+	quorum    quorumRule
 	end       *termination.Detector
 	gate      *outage.Gate
 	agentsMin int  // Options.Agents

@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/cluster/quorum"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/cluster"
 )
@@ -44,7 +43,7 @@ func TestBeginning_theAnswersOfOthers(t *testing.T) {
 				says = fmt.Sprintf(says, view)
 			}
 			s := &sameAnswers{answer: says}
-			b := &beginning{network: peers{s}, quorum: quorum.None{}}
+			b := &beginning{network: peers{s}, quorum: noQuorum{}}
 			if got := b.hasBegun(t.Context(), now); got != at {
 				t.Errorf("%s: %v", says, got)
 			}

@@ -17,10 +17,81 @@
 //	items, questions     what the items of messages do; the answers to questions. itemkinds.go has the table of kinds
 //	urlQuestions         the question of an operator about a URL that another agent owns
 //	supersededCaptures   marks captures that other agents have, too (superseded.go)
+//	senders, giver       see the parts delivery and handoff
+//	relay, majority      see the parts robots relay and quorum
 //
 // What an agent does for a URL happens in the step that moves the URL (journal.Steps); the ownership view changes while
 // all steps stand still. How an agent leaves is in package leave. docs/cluster-design.md has the protocol and its
 // promises; docs/cluster-use.md has what an operator sees.
+//
+// # The part delivery
+//
+// This part sends the messages of the outbox to the other agents.
+//
+//	senders.Add -> four senders for each agent: wait for a message -> outbox.Outbox.TakeBatch -> cluster.Network.Send
+//	    delivered, or malformed: outbox.Outbox.Acknowledge
+//	    refused for now, or failed: outbox.Outbox.Return, and again after a wait that doubles
+//	senders.Remove ends the sending to an agent and waits for that
+//
+// A message costs the same with one link as with hundreds. So the first item of a message waits for others, the longer
+// the more agents there are; all messages of an agent leave at the same moments, which wakes it and the others once.
+//
+// A message is acknowledged in the outbox only after its receiver has it on disk, or can never read it (P1 of the
+// outbox). What is taken out of the outbox is always put back or acknowledged, in a step of the journal.
+//
+// It starts five goroutines for each agent: four senders, and the loop that senderOptions.Attend returns. Wait waits
+// for all of them.
+//
+// # The part handoff
+//
+// This part moves sites between agents when the ownership view changes.
+//
+//	giver.NoteView   another view is in force
+//	giver.Step       gives a part of the sites to their new owners, as items of kind message.Site
+//	takeSite         the new owner sets the clocks and rules of a site, before its URLs pass admission
+//
+// A site goes with its clocks, its rules and all its queued URLs; each URL has the outcome handed-over here, once. No
+// two agents visit a site: it goes when its Visit is back.
+//
+// A step takes 5 ms at most, during which the view does not change. The walk reads the sites of the workbench in chunks
+// of 1,024, and then their queues on disk, 256 URLs in one go. It starts no goroutines.
+//
+// # The part robots relay
+//
+// This part carries redirects of a robots.txt to other agents, and the rules back. A robots.txt may be redirected to a
+// host of another agent: that agent fetches it, in the turn of its host.
+//
+//	relay.SendRedirect -> message.RobotsRedirect -> relay.TakeRedirect there
+//	relay.SendResult   -> message.RobotsResult   -> relay.TakeResult here, which ends the wait of the site
+//
+// Only the owner of the site asks another agent for it: so it knows from which agent it may take the rules
+// (AskedAgent). If a redirect leads on to a third agent, the agent that fetched it sends it back to the owner, which
+// asks the third.
+//
+// The site is parked while it waits, at most two minutes. If the asked agent fails, the redirect is sent again to the
+// new owner of its host. If the owner of the site fails, it or the next owner fetches the robots.txt again. Agents do
+// not hear of changes of the view at the same moment, so a message may reach an agent that is not concerned: then the
+// wait ends as if the robots.txt were unreachable. A redirect that comes twice is fetched twice.
+//
+// It starts no goroutines. A relay is safe for concurrent use; its methods are called within a step of the journal.
+//
+// # The part quorum
+//
+// This part is --quorum: an agent fetches only with a lease of a majority of the agents, and acts by the ownership
+// view that the majority has agreed on. The consensus itself is package consensus. noQuorum is the form without
+// --quorum: each side of a partition goes on.
+//
+//	Propose        what this agent sees of the others becomes a proposal; the agreed view comes back
+//	ActByAgreed    the agent has put that view in force: exchanges with hosts of other agents are cancelled
+//	FollowLease    follows whether this agent may fetch, and cancels all exchanges when its lease ends
+//	BeginExchange  registers an exchange, so that it can be cancelled
+//
+// The promises of package consensus hold for exchanges: none goes on after the lease of the agent has ended, or after
+// its host has another owner in the agreed view. An agent that may have missed a view leaves all hosts alone for a
+// while (agreement.MissedView).
+//
+// FollowLease is a goroutine of the agent. Propose and ActByAgreed are called by one goroutine, the one that follows
+// membership. Everything else is safe for concurrent use.
 //
 // # The part quota
 //

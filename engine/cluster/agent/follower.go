@@ -4,10 +4,8 @@ import (
 	"context"
 	"time"
 
-	"orbweaver/engine/cluster/delivery"
 	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/leave"
-	"orbweaver/engine/cluster/quorum"
 	"orbweaver/engine/cluster/termination"
 	"orbweaver/engine/peering/outbox"
 	"orbweaver/engine/peering/ownership"
@@ -25,11 +23,11 @@ type follower struct {
 	installer *viewInstaller
 	lost      *lostAgents
 	views     *ownership.Timeline
-	quorum    quorum.Quorum
+	quorum    quorumRule
 	end       *termination.Detector
 	leaving   *leave.Register
 	outbox    *outbox.Outbox
-	senders   *delivery.Senders
+	senders   *senders
 	leases    *leasing.Leases
 	handler   cluster.Handler
 	wake      func()      // wakes the distributor
@@ -89,7 +87,7 @@ func (f *follower) run(ctx context.Context) error {
 
 // propose proposes some agents as those that share the crawl, and goes by those that are agreed on.
 func (f *follower) propose(ctx context.Context, now []ownership.Agent, isComplete bool) error {
-	agreed, ok := f.quorum.Propose(quorum.Proposal{
+	agreed, ok := f.quorum.Propose(proposal{
 		Agreed: ownership.Agreed{
 			Members: now, AwayAgents: f.members.expected, LeavingAgents: f.members.leavingAgents(),
 		},

@@ -7,10 +7,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/cluster/handoff"
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/recovery"
-	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/peering/outbox"
@@ -25,7 +23,7 @@ type items struct {
 	sites    *sites.Table
 	views    *ownership.Timeline
 	outbox   *outbox.Outbox
-	robots   *robotsrelay.Relay
+	robots   *relay
 	fetched  *recovery.FetchedURLs
 }
 
@@ -82,7 +80,7 @@ func (i *items) takeSite(d *admission.Scratch, item *message.Item, o origin) (er
 	switch owner := view.OwnerOf(move.Key); {
 	case o.resent || i.frontier.HostRules.Excludes(move.Key):
 	case owner == view.Self:
-		err = handoff.TakeSite(i.sites, i.views, move, o.from, o.delay)
+		err = takeSite(i.sites, i.views, move, o.from, o.delay)
 	default:
 		put := time.Now().Add(-move.Age)
 		i.outbox.PutBacklog(view.Instances[owner], message.AppendSite(nil, move.Key, move.Due, move.State, put))
@@ -130,4 +128,32 @@ func (i *items) takeRetained(_ *admission.Scratch, item *message.Item, _ origin)
 		i.outbox.PutRetained(part.Instance, part.Items[k].Bytes)
 	}
 	return nil
+}
+
+// itemKind is what this agent does with the items of one kind. Package message has their forms.
+type itemKind struct {
+	// permit says what of an item its sender has no authority to say; empty if it may say all of it. isChanged says that
+	// permit has cut the item. An error means that the message must come again later. nil permits any member.
+	permit func(a *authority, from string, item *message.Item) (unauthorised string, isChanged bool, err error)
+	// take does what the item says, in a step of the journal.
+	take func(i *items, d *admission.Scratch, item *message.Item, o origin) error
+}
+
+// itemKindOf is the row of a kind of items in the table of all kinds. Package message reads no other ones.
+func itemKindOf(kind byte) itemKind {
+	switch kind {
+	case message.Link:
+		return itemKind{nil, (*items).takeLink}
+	case message.Site:
+		return itemKind{(*authority).permitSite, (*items).takeSite}
+	case message.RobotsRedirect:
+		return itemKind{(*authority).permitRobotsRedirect, (*items).takeRobotsRedirect}
+	case message.RobotsResult:
+		return itemKind{(*authority).permitRobotsResult, (*items).takeRobotsResult}
+	case message.Fetched:
+		return itemKind{(*authority).permitFetched, (*items).takeFetched}
+	case message.Retained:
+		return itemKind{(*authority).permitRetained, (*items).takeRetained}
+	}
+	panic(fmt.Sprintf("BUG: agent: an item of the unknown kind %q", kind))
 }

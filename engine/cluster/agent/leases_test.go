@@ -6,21 +6,20 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/leasing"
-	"orbweaver/engine/cluster/quorum"
 	"orbweaver/engine/peering/ownership"
 )
 
 // minority is a quorum that does not let this agent fetch.
-type minority struct{ quorum.None }
+type minority struct{ noQuorum }
 
 func (minority) MayFetch() bool { return false }
 
 // An agent without a majority grants no lease of an address: on the other side of a partition another agent does.
 func TestLeases_withoutAMajorityNoneIsGranted(t *testing.T) {
 	for _, c := range []struct {
-		quorum quorum.Quorum
+		quorum quorumRule
 		grants bool
-	}{{quorum.None{}, true}, {minority{}, false}} {
+	}{{noQuorum{}, true}, {minority{}, false}} {
 		self := ownership.Agent{ID: "a0", Capacity: 1, Store: 1}
 		v, err := ownership.NewView(ownership.Consistent, []ownership.Agent{self}, nil, 0, "a0")
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/cluster/delivery"
 	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/recovery"
@@ -28,7 +27,7 @@ type lostAgents struct {
 	leaving  *leave.Register
 	outbox   *outbox.Outbox
 	fetched  *recovery.FetchedURLs
-	senders  *delivery.Senders
+	senders  *senders
 	leases   *leasing.Leases
 	journal  *journal.Store
 	frontier *admission.Frontier

@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"testing"
 
-	"orbweaver/engine/cluster/delivery"
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/frontier/admission"
@@ -48,7 +47,7 @@ func TestLostAgents_speakForAgentsThatHaveLeft(t *testing.T) {
 		p.leaving = p.newLeaveRegister()
 		p.lost = lostAgents{
 			network: p.network, members: &p.members, leaving: p.leaving, outbox: box, fetched: known,
-			senders: delivery.New(delivery.Options{}), frontier: frontier,
+			senders: newSenders(senderOptions{}), frontier: frontier,
 		}
 		if stage > leave.Asking {
 			if _, _, err := p.leaving.Note(other.ID, append([]byte{byte(stage)}, other.Instance()...)); err != nil {

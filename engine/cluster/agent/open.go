@@ -8,7 +8,6 @@ import (
 
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/payloads"
-	"orbweaver/engine/cluster/quorum"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/frontier/schedule"
@@ -133,7 +132,7 @@ func openAgent(
 	return &agent{
 		network: peers{network}, self: ownership.Agent{ID: network.Self(), Store: m.StoreID()},
 		files: files{outbox: box, fetched: fetched, others: payloads.NewAsker(payloads.Options{})},
-		views: ownership.NewTimeline(hostGrace), quorum: quorum.None{},
+		views: ownership.NewTimeline(hostGrace), quorum: noQuorum{},
 		joinedSignal: make(chan struct{}),
 	}, nil
 }
@@ -144,9 +143,9 @@ const hostGrace = 10 * time.Second
 // openQuorum makes this agent ask a majority for leases to fetch, if it must, or forgets what it has promised.
 func (p *agent) openQuorum(fsys vfs.FS, dir string) error {
 	if !p.parts.Options.Quorum {
-		return quorum.Forget(fsys, dir)
+		return forgetPromises(fsys, dir)
 	}
-	q, err := quorum.Open(quorum.Options{
+	q, err := openMajority(majorityOptions{
 		FS: fsys, Dir: dir, Self: p.self.Instance(), Network: p.network, Views: p.views, Gate: p.parts.Gate, Log: p.parts.Log,
 		Least: p.parts.Options.Agents, HasEnded: p.end.HasEnded, Retry: p.parts.Journal.Disk.Wait,
 	})

@@ -25,7 +25,7 @@ type questions struct {
 	urls     *urlQuestions
 	payloads *payloads.Holder
 	wake     func() // wakes the distributor
-	// consensus is quorum.Quorum.Answer.
+	// consensus is quorumRule.Answer.
 	consensus func(ctx context.Context, from string, content []byte) ([]byte, error)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/net/outage"
 	"orbweaver/engine/peering/outbox"
@@ -18,7 +17,7 @@ import (
 type router struct {
 	views    *ownership.Timeline
 	outbox   *outbox.Outbox
-	robots   *robotsrelay.Relay
+	robots   *relay
 	frontier *admission.Frontier
 	journal  *journal.Store
 }

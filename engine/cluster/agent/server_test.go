@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/outbox"
 	"orbweaver/engine/state/queued"
@@ -16,7 +15,7 @@ import (
 )
 
 // brokenSites is a Returner whose disk fails.
-type brokenSites struct{ robotsrelay.Sites }
+type brokenSites struct{ relaySites }
 
 var errBroken = errors.New("the disk is broken")
 
@@ -30,7 +29,7 @@ func TestServer_aFaultOfTheDiskIsNotOneOfTheMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := sharedBy(t, "a", "b")
 		a := g.members["a"]
-		relay := robotsrelay.New(robotsrelay.Options{
+		relay := newRelay(relayOptions{
 			Views:      a.views,
 			Outbox:     a.files.outbox,
 			Sites:      brokenSites{},

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"orbweaver/engine/cluster/handoff"
 	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/net/outage"
 	"orbweaver/engine/peering/outbox"
@@ -26,7 +25,7 @@ type viewInstaller struct {
 	views      *ownership.Timeline
 	outbox     *outbox.Outbox
 	leases     *leasing.Leases
-	handoff    *handoff.Giver
+	handoff    *giver
 	superseded *supersededCaptures
 	log        *slog.Logger
 }

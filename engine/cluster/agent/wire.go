@@ -6,14 +6,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/engine/cluster/delivery"
-	"orbweaver/engine/cluster/handoff"
 	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/payloads"
 	"orbweaver/engine/cluster/recovery"
-	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/cluster/termination"
 	"orbweaver/engine/records/dedup"
 	"orbweaver/engine/state/layout"
@@ -30,7 +27,7 @@ func (p *agent) Connect(parts Parts) {
 	p.accounts = newAccounts(
 		int64(max(parts.Options.PeerQuota, 0)), parts.Journal.Count.Finished.Load, p.leaving.Wake, parts.Log)
 	p.leases = p.newLeases(parts.Live.AddrDelay)
-	p.hosts.robots = robotsrelay.New(robotsrelay.Options{
+	p.hosts.robots = newRelay(relayOptions{
 		Views:      p.views,
 		Outbox:     p.files.outbox,
 		Sites:      parts.Robots,
@@ -46,7 +43,7 @@ func (p *agent) Connect(parts Parts) {
 		frontier: parts.Frontier,
 		journal:  parts.Journal,
 	}
-	p.hosts.handoff = handoff.NewGiver(handoff.Options{
+	p.hosts.handoff = newGiver(giverOptions{
 		Views:    p.views,
 		Outbox:   p.files.outbox,
 		Sites:    parts.Sites,
@@ -60,7 +57,7 @@ func (p *agent) Connect(parts Parts) {
 	p.pages = p.newPages()
 	p.end = p.newDetector(steps)
 	p.EndDetector = p.end
-	p.senders = delivery.New(delivery.Options{
+	p.senders = newSenders(senderOptions{
 		Outbox:  p.files.outbox,
 		Journal: parts.Journal,
 		Log:     parts.Log,

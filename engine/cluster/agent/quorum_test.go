@@ -1,4 +1,4 @@
-package quorum
+package agent
 
 import (
 	"context"
@@ -35,7 +35,7 @@ type votingCluster struct {
 type votingAgent struct {
 	*votingCluster
 	self      ownership.Agent
-	majority  *Majority
+	majority  *majority
 	views     *ownership.Timeline
 	gate      *outage.Gate
 	stop      context.CancelFunc
@@ -61,7 +61,7 @@ func startVoting(t *testing.T, agents int) *votingCluster {
 			t.Fatal(err)
 		}
 		var err error
-		a.majority, err = Open(Options{
+		a.majority, err = openMajority(majorityOptions{
 			FS: disk, Dir: "f", Self: a.self.Instance(), Network: a, Views: a.views, Gate: a.gate,
 			Log: slog.New(slog.DiscardHandler), Least: agents, HasEnded: c.hasEnded.Load, Retry: new(outage.DiskGuard).Wait,
 		})
@@ -84,9 +84,9 @@ func startVoting(t *testing.T, agents int) *votingCluster {
 }
 
 // propose does what an agent does with what it sees.
-func (a *votingAgent) propose() (Agreement, bool) {
+func (a *votingAgent) propose() (agreement, bool) {
 	members := slices.DeleteFunc(a.Agents(), func(b ownership.Agent) bool { return slices.Contains(a.leaving, b) })
-	agreed, ok := a.majority.Propose(Proposal{
+	agreed, ok := a.majority.Propose(proposal{
 		Agreed:     ownership.Agreed{Members: members, AwayAgents: a.away, LeavingAgents: a.leaving},
 		IsComplete: true, IsLeaving: slices.Contains(a.leaving, a.self),
 	})
@@ -233,7 +233,7 @@ func TestMajority_exchangesEndInTime(t *testing.T) {
 		var kept, moved cluster.Exchange
 		defer kept.Close()
 		defer moved.Close()
-		stays, goes := siteOf(view, two), siteOf(two, view)
+		stays, goes := siteMovedFrom(view, two), siteMovedFrom(two, view)
 		kept.Open(t.Context())
 		moved.Open(t.Context())
 		one, other := a.majority.BeginExchange(&kept, stays), a.majority.BeginExchange(&moved, goes)
@@ -266,8 +266,8 @@ func TestMajority_exchangesEndInTime(t *testing.T) {
 	})
 }
 
-// siteOf is a site that this agent owns in one view. If the other is smaller, it does not own it there.
-func siteOf(in, other *ownership.View) []byte {
+// siteMovedFrom is a site that this agent owns in one view. If the other is smaller, it does not own it there.
+func siteMovedFrom(in, other *ownership.View) []byte {
 	for i := 0; ; i++ {
 		site := fmt.Appendf(nil, "http://h%d.test", i)
 		if in.Owns(site) && (other.Owns(site) == (len(in.Agents) > len(other.Agents))) {
@@ -309,7 +309,7 @@ func TestMajority_agentsThatMayBegin(t *testing.T) {
 		return ownership.Agent{ID: fmt.Sprintf("a%d", i), Capacity: 1, Store: uint64(i)}
 	}
 	all := []ownership.Agent{peer(1), peer(2), peer(3), peer(4)}
-	q := &Majority{o: Options{Views: ownership.NewTimeline(0), Least: 3}}
+	q := &majority{o: majorityOptions{Views: ownership.NewTimeline(0), Least: 3}}
 	if q.mayBegin(all[:2], false) || !q.mayBegin(all[:3], false) {
 		t.Error("of a new crawl")
 	}
@@ -328,8 +328,8 @@ func TestMajority_agentsThatMayBegin(t *testing.T) {
 func TestMajority_anAgentWithoutQuorum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := new(refusingNetwork)
-		q := &Majority{
-			o:       Options{Network: network, Log: slog.New(slog.DiscardHandler)},
+		q := &majority{
+			o:       majorityOptions{Network: network, Log: slog.New(slog.DiscardHandler)},
 			refused: map[string]time.Time{},
 		}
 		for asked := range 3 {
@@ -353,6 +353,6 @@ func (*refusingNetwork) Agents() []ownership.Agent { return nil }
 
 func (n *refusingNetwork) Ask(context.Context, string, []byte) ([]byte, error) {
 	n.asked++
-	_, err := None{}.Answer(context.Background(), "a0", nil)
+	_, err := noQuorum{}.Answer(context.Background(), "a0", nil)
 	return nil, err
 }

@@ -1,7 +1,8 @@
-package robotsrelay
+package agent
 
 import (
 	"bytes"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,21 +14,21 @@ import (
 	"orbweaver/internal/urlx"
 )
 
-// Sites are the sites of this agent.
-type Sites interface {
+// relaySites are the sites of this agent.
+type relaySites interface {
 	// DeliverRobots gives a result to the site that waits for it.
 	DeliverRobots(r *site.RobotsResult) error
-	// SettleRobots is DeliverRobots, or Relay.SendResult if another agent owns the site.
+	// SettleRobots is DeliverRobots, or relay.SendResult if another agent owns the site.
 	SettleRobots(r *site.RobotsResult) error
 	// RedirectRobots puts a redirect at the head of the site that it leads to.
 	RedirectRobots(r *site.RobotsRedirect) error
 }
 
-// Options are what a Relay needs of the agent that it serves.
-type Options struct {
+// relayOptions are what a relay needs of the agent that it serves.
+type relayOptions struct {
 	Views  *ownership.Timeline
 	Outbox *outbox.Outbox
-	Sites  Sites
+	Sites  relaySites
 	Rules  *site.RulesPool
 	// IsExcluded says that the rules for hosts exclude a site.
 	IsExcluded func(site []byte) bool
@@ -35,18 +36,18 @@ type Options struct {
 	Steps *atomic.Int64
 }
 
-// Relay carries redirects and results.
-type Relay struct {
+// relay carries redirects and results.
+type relay struct {
 	waitingSites
 
-	o Options
+	o relayOptions
 }
 
-// New makes the Relay of an agent.
-func New(o Options) *Relay { return &Relay{o: o} }
+// newRelay makes the relay of an agent.
+func newRelay(o relayOptions) *relay { return &relay{o: o} }
 
 // SendRedirect gives a redirect to the agent that owns its target, and says whether that is another agent.
-func (r *Relay) SendRedirect(redirect *site.RobotsRedirect) bool {
+func (r *relay) SendRedirect(redirect *site.RobotsRedirect) bool {
 	if r.o.Views.Load().Owns(redirect.Site) {
 		return false
 	}
@@ -58,7 +59,7 @@ func (r *Relay) SendRedirect(redirect *site.RobotsRedirect) bool {
 
 // Route sends a redirect, whose URL is whole in it.Rest, to the agent that owns its target if this agent owns the site
 // that waits; else to the owner of that site.
-func (r *Relay) Route(it *queued.URL) {
+func (r *relay) Route(it *queued.URL) {
 	v := r.o.Views.Load()
 	to := v.OwnerOf(it.RobotsOf)
 	if to == v.Self {
@@ -71,7 +72,7 @@ func (r *Relay) Route(it *queued.URL) {
 }
 
 // SendResult gives a result to the agent that owns the site that waits, and says whether that is another agent.
-func (r *Relay) SendResult(result *site.RobotsResult) bool {
+func (r *relay) SendResult(result *site.RobotsResult) bool {
 	v := r.o.Views.Load()
 	owner := v.OwnerOf(result.Site)
 	if owner == v.Self {
@@ -85,7 +86,7 @@ func (r *Relay) SendResult(result *site.RobotsResult) bool {
 
 // TakeResult ends the wait of a site with the result of another agent, which arrived at most delay ago. If the site has
 // another owner now, the result is sent there. TakeResult takes the result.
-func (r *Relay) TakeResult(result *site.RobotsResult, delay time.Duration) error {
+func (r *relay) TakeResult(result *site.RobotsResult, delay time.Duration) error {
 	result.Age += delay
 	if result.Rules != nil && (result.Age >= site.RobotsLifetime || !r.o.Rules.Accepts(result.Rules)) {
 		result.Rules, result.Unreachable = nil, true
@@ -98,7 +99,7 @@ func (r *Relay) TakeResult(result *site.RobotsResult, delay time.Duration) error
 }
 
 // TakeRedirect takes a redirect to a host of this agent, whose URL is whole in it.Rest, or sends it on.
-func (r *Relay) TakeRedirect(it queued.URL) error {
+func (r *relay) TakeRedirect(it queued.URL) error {
 	r.o.Steps.Add(1)
 	redirect := &site.RobotsRedirect{Origin: bytes.Clone(it.RobotsOf)}
 	key, path := urlx.Split(it.Rest)
@@ -111,7 +112,7 @@ func (r *Relay) TakeRedirect(it queued.URL) error {
 }
 
 // GiveUpOverdue ends the wait of sites that have waited too long. It looks at most once a second.
-func (r *Relay) GiveUpOverdue(now time.Time) error {
+func (r *relay) GiveUpOverdue(now time.Time) error {
 	for _, key := range r.takeOverdue(now) {
 		if !r.o.Views.Load().Owns(key) {
 			continue
@@ -121,4 +122,72 @@ func (r *Relay) GiveUpOverdue(now time.Time) error {
 		}
 	}
 	return nil
+}
+
+const (
+	// waitMax is how long a site waits. A result that comes later is not taken.
+	waitMax = 2 * time.Minute
+	// checkPeriod is how often all waiting sites are looked at.
+	checkPeriod = time.Second
+)
+
+// waitingSites are sites of this agent that wait for a robots.txt which another agent fetches. The zero value is empty.
+type waitingSites struct {
+	mu        sync.Mutex
+	bySite    map[string]waitingSite // guarded by mu
+	nextCheck time.Time              // guarded by mu
+}
+
+// waitingSite is what a site waits for.
+type waitingSite struct {
+	until time.Time
+	agent string // that was asked
+}
+
+// add notes that a site waits from now on for the answer of an agent.
+func (w *waitingSites) add(site []byte, agent string, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.bySite == nil {
+		w.bySite = make(map[string]waitingSite)
+	}
+	w.bySite[string(site)] = waitingSite{now.Add(waitMax), agent}
+}
+
+// AskedAgent is the agent that was asked for the robots.txt of a site; empty if the site waits for none.
+func (w *waitingSites) AskedAgent(site []byte) (id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.bySite[string(site)].agent
+}
+
+// Forget ends the wait of a site.
+func (w *waitingSites) Forget(site []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.bySite, string(site))
+}
+
+// AwaitsRobots says that a site of this agent waits for another agent.
+func (w *waitingSites) AwaitsRobots() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.bySite) > 0
+}
+
+// takeOverdue removes the sites that have waited too long, and returns them.
+func (w *waitingSites) takeOverdue(now time.Time) (sites [][]byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if now.Before(w.nextCheck) {
+		return nil
+	}
+	w.nextCheck = now.Add(checkPeriod)
+	for site, wait := range w.bySite {
+		if !now.Before(wait.until) {
+			sites = append(sites, []byte(site))
+			delete(w.bySite, site)
+		}
+	}
+	return sites
 }

@@ -1,4 +1,4 @@
-package delivery
+package agent
 
 import (
 	"context"
@@ -33,8 +33,8 @@ const (
 	retryWaitMax = 10 * time.Second
 )
 
-// Options are what Senders need of the agent that they serve.
-type Options struct {
+// senderOptions are what senders need of the agent that they serve.
+type senderOptions struct {
 	Outbox  *outbox.Outbox
 	Journal *journal.Store
 	Log     *slog.Logger
@@ -48,19 +48,19 @@ type Options struct {
 	Attend func(id, instance string) func(ctx context.Context)
 }
 
-// Counters are the numbers of a run.
-type Counters struct {
+// traffic are the numbers of a run.
+type traffic struct {
 	Sent, BytesSent atomic.Int64
 	Refused         atomic.Int64 // messages that the receiver could not read
 	Held            atomic.Int64 // messages that the receiver did not want yet
 	Failed          atomic.Int64 // messages that did not arrive
 }
 
-// Senders send messages to the other agents.
-type Senders struct {
-	Counters
+// senders send messages to the other agents.
+type senders struct {
+	traffic
 
-	o       Options
+	o       senderOptions
 	epoch   time.Time  // messages leave a whole number of periods after it
 	failure chan error // capacity 1: messages cannot be sent any more
 	group   sync.WaitGroup
@@ -78,17 +78,17 @@ type receiver struct {
 	loops        sync.WaitGroup
 }
 
-// New makes Senders that send to no agent yet.
-func New(o Options) *Senders {
-	return &Senders{o: o, epoch: time.Now(), failure: make(chan error, 1), agents: map[string]*receiver{}}
+// newSenders makes senders that send to no agent yet.
+func newSenders(o senderOptions) *senders {
+	return &senders{o: o, epoch: time.Now(), failure: make(chan error, 1), agents: map[string]*receiver{}}
 }
 
 // Failure receives an error after which messages are not sent any more: the disk is broken.
-func (s *Senders) Failure() <-chan error { return s.failure }
+func (s *senders) Failure() <-chan error { return s.failure }
 
 // Add makes sure that messages are sent to an agent, until ctx ends or Remove is called. If the outbox does not know
 // the agent and the disk is full, it waits. A broken disk is a Failure. It has one caller at a time.
-func (s *Senders) Add(ctx context.Context, id, instance string) {
+func (s *senders) Add(ctx context.Context, id, instance string) {
 	if s.has(instance) {
 		return
 	}
@@ -111,14 +111,14 @@ func (s *Senders) Add(ctx context.Context, id, instance string) {
 	}
 }
 
-func (s *Senders) has(instance string) bool {
+func (s *senders) has(instance string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.agents[instance] != nil
 }
 
 // fail tells an error after which messages are not sent any more.
-func (s *Senders) fail(err error) {
+func (s *senders) fail(err error) {
 	select {
 	case s.failure <- err:
 	default:
@@ -126,7 +126,7 @@ func (s *Senders) fail(err error) {
 }
 
 // start starts a loop of a receiver.
-func (s *Senders) start(ctx context.Context, r *receiver, loop func(ctx context.Context)) {
+func (s *senders) start(ctx context.Context, r *receiver, loop func(ctx context.Context)) {
 	r.loops.Add(1)
 	s.group.Go(func() {
 		defer r.loops.Done()
@@ -135,7 +135,7 @@ func (s *Senders) start(ctx context.Context, r *receiver, loop func(ctx context.
 }
 
 // Remove ends the sending to an agent and waits for that. It says whether messages were sent to the agent.
-func (s *Senders) Remove(instance string) bool {
+func (s *senders) Remove(instance string) bool {
 	s.mu.Lock()
 	r := s.agents[instance]
 	delete(s.agents, instance)
@@ -149,10 +149,10 @@ func (s *Senders) Remove(instance string) bool {
 }
 
 // Wait waits for the end of all loops, which end with their contexts.
-func (s *Senders) Wait() { s.group.Wait() }
+func (s *senders) Wait() { s.group.Wait() }
 
 // send sends one message after the other.
-func (s *Senders) send(ctx context.Context, r *receiver) {
+func (s *senders) send(ctx context.Context, r *receiver) {
 	wait := retryWait
 	for ctx.Err() == nil {
 		batch, err := s.takeBatch(ctx, r)
@@ -177,7 +177,7 @@ func (s *Senders) send(ctx context.Context, r *receiver) {
 }
 
 // takeBatch waits for a message, and takes it out of the outbox; nil if there is none after all.
-func (s *Senders) takeBatch(ctx context.Context, r *receiver) (*outbox.Batch, error) {
+func (s *senders) takeBatch(ctx context.Context, r *receiver) (*outbox.Batch, error) {
 	select {
 	case r.filling <- struct{}{}:
 	case <-ctx.Done():
@@ -198,13 +198,13 @@ func (s *Senders) takeBatch(ctx context.Context, r *receiver) (*outbox.Batch, er
 }
 
 // linger is how long a message waits for more items now.
-func (s *Senders) linger() time.Duration {
+func (s *senders) linger() time.Duration {
 	period := min(time.Duration(max(s.o.Others(), 1))*lingerPerAgent, lingerMax)
 	return period - time.Since(s.epoch)%period
 }
 
 // deliver sends a message, and says whether it is done with; if not, for how long the receiver wants no more.
-func (s *Senders) deliver(ctx context.Context, r *receiver, batch *outbox.Batch) (done bool, wait time.Duration) {
+func (s *senders) deliver(ctx context.Context, r *receiver, batch *outbox.Batch) (done bool, wait time.Duration) {
 	var asked *peering.WaitError
 	err := s.o.Send(ctx, r.id, batch.Sequence, message.WithAges(batch.Bytes, time.Now()))
 	s.o.Journal.Steps.Begin()

@@ -1,4 +1,4 @@
-package delivery
+package agent
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func TestSenders_messagesLeaveAtTheSameMoments(t *testing.T) {
 		8: 2 * time.Second, 39: 2 * time.Second,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s, rng := New(Options{Others: func() int { return others }}), rand.New(rand.NewPCG(1, uint64(others)))
+			s, rng := newSenders(senderOptions{Others: func() int { return others }}), rand.New(rand.NewPCG(1, uint64(others)))
 			for range 100 {
 				wait := s.linger()
 				if wait <= 0 || wait > period {
@@ -65,7 +65,7 @@ func TestSenders_aMessageIsSentAfterAPassingErrorOfTheDisk(t *testing.T) {
 		guard := &outage.DiskGuard{
 			Fs: fsys, Gate: outage.NewGate(func() {}), Most: func() int64 { return 0 }, Warn: func(string, ...any) {},
 		}
-		s := New(Options{
+		s := newSenders(senderOptions{
 			Outbox: box, Journal: &journal.Store{Disk: guard}, Log: slog.New(slog.DiscardHandler),
 			Others: func() int { return 1 }, Wake: func() {},
 			Send:   func(context.Context, string, uint64, []byte) error { return nil },
@@ -107,7 +107,7 @@ func TestSenders_aMessageIsSentUntilItIsDone(t *testing.T) {
 				t.Fatal(err)
 			}
 			var tries, attended atomic.Int64
-			s := New(Options{
+			s := newSenders(senderOptions{
 				Outbox: box, Journal: &journal.Store{Disk: new(outage.DiskGuard)}, Log: slog.New(slog.DiscardHandler),
 				Others: func() int { return 1 }, Wake: func() {},
 				Send: func(_ context.Context, to string, _ uint64, _ []byte) error {
@@ -162,7 +162,7 @@ func TestSenders_anAgentIsAddedWhenAFullDiskHasRoom(t *testing.T) {
 		guard := &outage.DiskGuard{
 			Fs: fsys, Gate: outage.NewGate(func() {}), Most: func() int64 { return 0 }, Warn: func(string, ...any) {},
 		}
-		s := New(Options{
+		s := newSenders(senderOptions{
 			Outbox: box, Journal: &journal.Store{Disk: guard}, Log: slog.New(slog.DiscardHandler),
 			Others: func() int { return 1 }, Wake: func() {},
 			Send:   func(context.Context, string, uint64, []byte) error { return nil },

@@ -1,4 +1,4 @@
-package robotsrelay
+package agent
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ import (
 
 // relayed is an agent with its relay, and what its sites were given.
 type relayed struct {
-	*Relay
+	*relay
 	outbox    *outbox.Outbox
 	results   []string // "site unreachable" or "site rules"
 	redirects []string // "site <- origin"
@@ -83,7 +83,7 @@ func newRelayed(t *testing.T, self string, excluded string) (r *relayed, v *owne
 	views := ownership.NewTimeline(0)
 	views.Store(v)
 	r = &relayed{outbox: box}
-	r.Relay = New(Options{
+	r.relay = newRelay(relayOptions{
 		Views: views, Outbox: box, Sites: r, Rules: site.NewRulesPool(0), Steps: new(atomic.Int64),
 		IsExcluded: func(site []byte) bool { return string(site) == excluded },
 	})

@@ -1,4 +1,4 @@
-package handoff
+package agent
 
 import (
 	"log/slog"
@@ -13,12 +13,13 @@ import (
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/state/visit"
+	"orbweaver/engine/store/journal"
 	"orbweaver/internal/outcome"
 	"orbweaver/workbench"
 )
 
-// Options are what handing over needs of the agent.
-type Options struct {
+// giverOptions are what handing over needs of the agent.
+type giverOptions struct {
 	Views    *ownership.Timeline
 	Outbox   *outbox.Outbox
 	Sites    *sites.Table
@@ -32,11 +33,11 @@ type Options struct {
 	Forget func(site []byte)
 }
 
-// Giver gives sites to other agents that own them now: first what is known of each, with what is in memory of its
+// giver gives sites to other agents that own them now: first what is known of each, with what is in memory of its
 // queue; and when all of them are that far, what they have on disk, in steps beside the crawl. A site with a Visit that
 // is out goes when the Visit is back, so that no two agents visit it. Only the distributor calls Step.
-type Giver struct {
-	o Options
+type giver struct {
+	o giverOptions
 
 	isAsked     bool              // guarded by the steps: the view has changed
 	recentViews []*ownership.View // guarded by the steps: in force since the last whole walk
@@ -60,20 +61,20 @@ type Giver struct {
 }
 
 const (
-	stepTime   = 5 * time.Millisecond  // of one step, which keeps the view from changing
-	takeMax    = 256                   // items that are read from disk in one go
-	itemBytes  = 32 << 10              // an item of a message is no longer than that and one URL
-	lookPeriod = 50 * time.Millisecond // between two looks at sites whose Visit is out
+	stepTime      = 5 * time.Millisecond  // of one step, which keeps the view from changing
+	takeMax       = 256                   // items that are read from disk in one go
+	siteItemBytes = 32 << 10              // an item of a message is no longer than that and one URL
+	lookPeriod    = 50 * time.Millisecond // between two looks at sites whose Visit is out
 	// recentViewsMax is how many former views are remembered. An agent whose sites come later is not told what is known
 	// of them, and asks the sites.
 	recentViewsMax = 16
 )
 
-// NewGiver makes the Giver of an agent.
-func NewGiver(o Options) *Giver { return &Giver{o: o} }
+// newGiver makes the giver of an agent.
+func newGiver(o giverOptions) *giver { return &giver{o: o} }
 
 // NoteView says that another view is in force in place of was. All steps stand still.
-func (m *Giver) NoteView(was *ownership.View) {
+func (m *giver) NoteView(was *ownership.View) {
 	m.isAsked = true
 	if was != nil && len(m.recentViews) < recentViewsMax {
 		m.recentViews = append(m.recentViews, was)
@@ -81,7 +82,7 @@ func (m *Giver) NoteView(was *ownership.View) {
 }
 
 // Step does a part, within a step of the journal, and says whether there is more to do now.
-func (m *Giver) Step(now time.Time) (more bool, err error) {
+func (m *giver) Step(now time.Time) (more bool, err error) {
 	if m.isAsked {
 		m.isAsked, m.chunk = false, 0
 		if !m.isWalking {
@@ -107,7 +108,7 @@ func (m *Giver) Step(now time.Time) (more bool, err error) {
 }
 
 // continueWalk does the next part of a walk.
-func (m *Giver) continueWalk(now time.Time) error {
+func (m *giver) continueWalk(now time.Time) error {
 	switch {
 	case len(m.found) > 0:
 		m.giveSite(m.found[len(m.found)-1], now)
@@ -134,7 +135,7 @@ func (m *Giver) continueWalk(now time.Time) error {
 }
 
 // findSites looks at the next 1,024 sites. Those go that have something queued, and those that this agent owned.
-func (m *Giver) findSites() {
+func (m *giver) findSites() {
 	v := m.o.Views.Load()
 	sites := m.o.Sites.Workbench.Listing()
 	more := sites.Keys(m.chunk, func(vs *visit.State, key []byte, state workbench.State, held uint64) {
@@ -149,7 +150,7 @@ func (m *Giver) findSites() {
 }
 
 // hasOwned says that this agent owned a site since the last whole walk.
-func (m *Giver) hasOwned(key []byte) bool {
+func (m *giver) hasOwned(key []byte) bool {
 	for _, v := range m.recentViews {
 		if v.Owns(key) {
 			return true
@@ -159,7 +160,7 @@ func (m *Giver) hasOwned(key []byte) bool {
 }
 
 // giveSite sends what is known of a site, and what it has in memory.
-func (m *Giver) giveSite(vs *visit.State, now time.Time) {
+func (m *giver) giveSite(vs *visit.State, now time.Time) {
 	b := m.o.Sites.Workbench
 	m.key = b.Site(vs).AppendKey(m.key[:0])
 	m.state = m.state[:0]
@@ -190,7 +191,7 @@ func (m *Giver) giveSite(vs *visit.State, now time.Time) {
 }
 
 // giveDisk sends a part of what a site has on disk, and says whether it was the last.
-func (m *Giver) giveDisk(vs *visit.State, now time.Time) (over bool, err error) {
+func (m *giver) giveDisk(vs *visit.State, now time.Time) (over bool, err error) {
 	m.key = m.o.Sites.Workbench.Site(vs).AppendKey(m.key[:0])
 	if m.o.Views.Load().Owns(m.key) {
 		return true, nil
@@ -211,7 +212,7 @@ func (m *Giver) giveDisk(vs *visit.State, now time.Time) (over bool, err error) 
 }
 
 // giveVisited gives the sites whose Visit has come back.
-func (m *Giver) giveVisited(now time.Time) error {
+func (m *giver) giveVisited(now time.Time) error {
 	keys := m.visited
 	m.visited, m.nextLook = nil, now.Add(lookPeriod)
 	for _, key := range keys {
@@ -233,12 +234,12 @@ func (m *Giver) giveVisited(now time.Time) error {
 }
 
 // beginItem begins an item of a message.
-func (m *Giver) beginItem(vs *visit.State, now time.Time) {
+func (m *giver) beginItem(vs *visit.State, now time.Time) {
 	m.item, m.held = message.AppendSite(m.item[:0], m.key, m.o.Sites.Workbench.Site(vs).Due().Sub(now), m.state, now), 0
 }
 
 // addURLs adds the items that were taken from a site.
-func (m *Giver) addURLs(vs *visit.State, now time.Time) {
+func (m *giver) addURLs(vs *visit.State, now time.Time) {
 	from := 0
 	for _, end := range m.ends {
 		m.addURL(vs, m.buf[from:end], now)
@@ -247,7 +248,7 @@ func (m *Giver) addURLs(vs *visit.State, now time.Time) {
 }
 
 // addURL adds one queued URL to the item, and gives it its outcome, unless it was done before a kill.
-func (m *Giver) addURL(vs *visit.State, raw []byte, now time.Time) {
+func (m *giver) addURL(vs *visit.State, raw []byte, now time.Time) {
 	it := queued.MustDecode(raw)
 	if it.RobotsOf != nil {
 		it.Rest = append(append([]byte(nil), m.key...), it.Rest...)
@@ -258,7 +259,7 @@ func (m *Giver) addURL(vs *visit.State, raw []byte, now time.Time) {
 	if m.o.Dead.DropIfFinished(m.path, &it) {
 		return
 	}
-	if len(m.item) > itemBytes {
+	if len(m.item) > siteItemBytes {
 		m.sendItem()
 		m.state = m.state[:0] // it has gone
 		m.beginItem(vs, now)
@@ -270,11 +271,36 @@ func (m *Giver) addURL(vs *visit.State, raw []byte, now time.Time) {
 }
 
 // sendItem puts the item into the outbox. One without URLs is not sent to another agent if its receiver is lost.
-func (m *Giver) sendItem() {
+func (m *giver) sendItem() {
 	v := m.o.Views.Load()
 	put := m.o.Outbox.Put
 	if m.held == 0 {
 		put = m.o.Outbox.PutBacklog
 	}
 	put(v.Instances[v.OwnerOf(m.key)], m.item)
+}
+
+// takeSite sets the clocks and rules of a site that another agent had. from is the ID of the sender, empty if unknown;
+// the item arrived at most delay ago. The site must have no URL yet: then no fetch worker visits it.
+func takeSite(
+	table *sites.Table, views *ownership.Timeline, move *message.SiteMove, from string, delay time.Duration,
+) error {
+	known, now, due := move.Known, time.Now(), time.Time{}
+	if move.Due > 0 {
+		due = now.Add(min(move.Due, journal.DueMax))
+	}
+	life := time.Duration(known.RulesUntil)*time.Second - move.Age - delay
+	known.SetAddrsAndFailures(nil, known.FailureStreak().FromAges(now, move.Age+delay))
+	if known.Rules != nil && !table.Rules.Accepts(known.Rules) {
+		known.Rules = nil
+	}
+	err := table.UseOrAdd(move.Key, func(vs *visit.State) {
+		// an agent that visits the site knows better
+		table.Workbench.Site(vs).Update(func(s *site.State) { s.Merge(&known, life, now) })
+		table.Workbench.Site(vs).Postpone(due, time.Time{})
+	})
+	if err == nil && from != "" && from == views.LastOwner(move.Key) {
+		views.NoteHandedOver(move.Key, due)
+	}
+	return err
 }

@@ -1,4 +1,4 @@
-package handoff
+package agent
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ type rig struct {
 	bench  *visit.Workbench
 	ledger *journal.Store
 	outbox *outbox.Outbox
-	giver  *Giver
+	giver  *giver
 }
 
 // queuedSites makes an agent with sites: each has so many URLs, two of them in memory.
@@ -74,7 +74,7 @@ func queuedSites(tb testing.TB, hostCount, urls int) rig {
 			tb.Error(err)
 		}
 	})
-	giver := NewGiver(Options{
+	giver := newGiver(giverOptions{
 		Views: ownership.NewTimeline(10 * time.Second), Outbox: box, Sites: table, Queues: queues, Dead: dead,
 		Counters: &ledger.Count, Log: slog.New(slog.DiscardHandler), Forget: func([]byte) {},
 	})

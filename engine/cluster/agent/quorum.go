@@ -1,8 +1,9 @@
-package quorum
+package agent
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -30,18 +31,18 @@ const (
 	waitsForViews = "the agents of this crawl agree on their members"
 )
 
-// Network is what a Majority needs of cluster.Network.
-type Network interface {
+// quorumNetwork is what a majority needs of cluster.Network.
+type quorumNetwork interface {
 	Agents() []ownership.Agent
 	Ask(ctx context.Context, to string, question []byte) (answer []byte, err error)
 }
 
-// Options are what a Majority needs of the agent that it serves.
-type Options struct {
+// majorityOptions are what a majority needs of the agent that it serves.
+type majorityOptions struct {
 	FS       vfs.FS
 	Dir      string // of the frontier
 	Self     string // instance of this agent
-	Network  Network
+	Network  quorumNetwork
 	Views    *ownership.Timeline
 	Gate     *outage.Gate // shut while this agent may not fetch
 	Log      *slog.Logger
@@ -51,9 +52,9 @@ type Options struct {
 	Retry func(ctx context.Context, err error) error
 }
 
-// Majority is the Quorum of an agent with --quorum.
-type Majority struct {
-	o     Options
+// majority is the quorumRule of an agent with --quorum.
+type majority struct {
+	o     majorityOptions
 	node  *consensus.Node
 	views chan struct{} // capacity 1: another view may be there
 
@@ -75,9 +76,9 @@ type position struct {
 	count int
 }
 
-// Open makes an agent ask for a lease to fetch. The gate is shut until it has one.
-func Open(o Options) (q *Majority, err error) {
-	q = &Majority{
+// openMajority makes an agent ask for a lease to fetch. The gate is shut until it has one.
+func openMajority(o majorityOptions) (q *majority, err error) {
+	q = &majority{
 		o: o, views: make(chan struct{}, 1), shutReason: waitsToBegin,
 		refused: map[string]time.Time{}, exchanges: map[*cluster.Exchange]struct{}{},
 	}
@@ -93,7 +94,7 @@ func Open(o Options) (q *Majority, err error) {
 
 // askOther brings a message to another agent. An agent without --quorum is not asked again for a while: it would ban
 // this one.
-func (q *Majority) askOther(ctx context.Context, instance string, content []byte) ([]byte, error) {
+func (q *majority) askOther(ctx context.Context, instance string, content []byte) ([]byte, error) {
 	q.mu.Lock()
 	refused := time.Since(q.refused[instance]) < refusedTime
 	q.mu.Unlock()
@@ -114,21 +115,21 @@ func (q *Majority) askOther(ctx context.Context, instance string, content []byte
 	return answer, err
 }
 
-// Answer implements Quorum.
-func (q *Majority) Answer(ctx context.Context, from string, content []byte) ([]byte, error) {
+// Answer implements quorumRule.
+func (q *majority) Answer(ctx context.Context, from string, content []byte) ([]byte, error) {
 	return q.node.Answer(ctx, from, content)
 }
 
-// Changed implements Quorum.
-func (q *Majority) Changed() <-chan struct{} { return q.views }
+// Changed implements quorumRule.
+func (q *majority) Changed() <-chan struct{} { return q.views }
 
 // isIn says that this agent is among some.
-func (q *Majority) isIn(members []ownership.Agent) bool {
+func (q *majority) isIn(members []ownership.Agent) bool {
 	return slices.Contains(ownership.Instances(members), q.o.Self)
 }
 
-// Propose implements Quorum. The agreed view counts if this agent is a member of it, or has asked to be left out.
-func (q *Majority) Propose(p Proposal) (a Agreement, ok bool) {
+// Propose implements quorumRule. The agreed view counts if this agent is a member of it, or has asked to be left out.
+func (q *majority) Propose(p proposal) (a agreement, ok bool) {
 	index, count, content := q.node.View()
 	at := position{index, count}
 	agreed, err := ownership.DecodeAgreed(content)
@@ -145,9 +146,9 @@ func (q *Majority) Propose(p Proposal) (a Agreement, ok bool) {
 	}
 	q.node.Wish(wish)
 	if !counts {
-		return Agreement{}, false
+		return agreement{}, false
 	}
-	a = Agreement{Agreed: agreed}
+	a = agreement{Agreed: agreed}
 	was := q.acting
 	if at.index == was.index {
 		a.LeavingAgents = nil // it has been told
@@ -161,7 +162,7 @@ func (q *Majority) Propose(p Proposal) (a Agreement, ok bool) {
 
 // mayBegin says that some agents may begin the crawl, if no others have: they are as many as begin a crawl, or a
 // majority of those that have begun it without a quorum.
-func (q *Majority) mayBegin(members []ownership.Agent, hasBegun bool) bool {
+func (q *majority) mayBegin(members []ownership.Agent, hasBegun bool) bool {
 	if !hasBegun {
 		return len(members) >= q.o.Least
 	}
@@ -171,24 +172,24 @@ func (q *Majority) mayBegin(members []ownership.Agent, hasBegun bool) bool {
 	return 2*len(here) > len(known)
 }
 
-// HasBegun implements Quorum.
-func (q *Majority) HasBegun() (begun, isKnown bool) {
+// HasBegun implements quorumRule.
+func (q *majority) HasBegun() (begun, isKnown bool) {
 	_, _, content := q.node.View()
 	agreed, err := ownership.DecodeAgreed(content)
 	return err == nil && q.isIn(agreed.Members), true
 }
 
-// ActByAgreed implements Quorum. Exchanges with hosts that another agent owns now are cancelled.
-func (q *Majority) ActByAgreed() {
+// ActByAgreed implements quorumRule. Exchanges with hosts that another agent owns now are cancelled.
+func (q *majority) ActByAgreed() {
 	q.cancelUnless(q.o.Views.Load().Owns)
 	q.node.Acts(q.acting.index)
 }
 
-// MayFetch implements Quorum.
-func (q *Majority) MayFetch() bool { return q.node.Holds(time.Now()) > 0 }
+// MayFetch implements quorumRule.
+func (q *majority) MayFetch() bool { return q.node.Holds(time.Now()) > 0 }
 
-// FollowLease implements Quorum.
-func (q *Majority) FollowLease(ctx context.Context) error {
+// FollowLease implements quorumRule.
+func (q *majority) FollowLease(ctx context.Context) error {
 	if err := q.node.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
@@ -223,8 +224,8 @@ func (q *Majority) FollowLease(ctx context.Context) error {
 	}
 }
 
-// Stop implements Quorum. It ends the node, and is called after FollowLease has returned.
-func (q *Majority) Stop(ctx context.Context) {
+// Stop implements quorumRule. It ends the node, and is called after FollowLease has returned.
+func (q *majority) Stop(ctx context.Context) {
 	if !q.isStarted {
 		return
 	}
@@ -241,7 +242,7 @@ func (q *Majority) Stop(ctx context.Context) {
 }
 
 // setGate opens the gate if this agent may fetch, else shuts it, and logs why.
-func (q *Majority) setGate(mayFetch bool) {
+func (q *majority) setGate(mayFetch bool) {
 	reason, isShort := "", false
 	if !mayFetch {
 		reason, isShort = q.waitReason()
@@ -267,7 +268,7 @@ func (q *Majority) setGate(mayFetch bool) {
 }
 
 // waitReason says why this agent may not fetch; isShort says that too few agents answer.
-func (q *Majority) waitReason() (reason string, isShort bool) {
+func (q *majority) waitReason() (reason string, isShort bool) {
 	voters, heard := q.node.Voters(), q.node.Heard(time.Now())
 	if len(voters) == 0 {
 		return waitsToBegin, false
@@ -281,8 +282,8 @@ func (q *Majority) waitReason() (reason string, isShort bool) {
 	return "fewer than a majority of the agents of this crawl answer: not " + names, true
 }
 
-// Report implements Quorum.
-func (q *Majority) Report(now time.Time) *cluster.QuorumReport {
+// Report implements quorumRule.
+func (q *majority) Report(now time.Time) *cluster.QuorumReport {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return &cluster.QuorumReport{
@@ -291,8 +292,8 @@ func (q *Majority) Report(now time.Time) *cluster.QuorumReport {
 	}
 }
 
-// BeginExchange implements Quorum. The exchange is cancelled at once if it must not begin.
-func (q *Majority) BeginExchange(x *cluster.Exchange, site []byte) context.Context {
+// BeginExchange implements quorumRule. The exchange is cancelled at once if it must not begin.
+func (q *majority) BeginExchange(x *cluster.Exchange, site []byte) context.Context {
 	x.Site = site
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -304,15 +305,15 @@ func (q *Majority) BeginExchange(x *cluster.Exchange, site []byte) context.Conte
 	return x.Context
 }
 
-// EndExchange implements Quorum.
-func (q *Majority) EndExchange(x *cluster.Exchange) {
+// EndExchange implements quorumRule.
+func (q *majority) EndExchange(x *cluster.Exchange) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.exchanges, x)
 }
 
 // cancelUnless cancels the exchanges in flight with the sites for which keeps is false.
-func (q *Majority) cancelUnless(keeps func(site []byte) bool) {
+func (q *majority) cancelUnless(keeps func(site []byte) bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for x := range q.exchanges {
@@ -322,4 +323,100 @@ func (q *Majority) cancelUnless(keeps func(site []byte) bool) {
 			q.cancelled++
 		}
 	}
+}
+
+// quorumRule is the majority's part in what an agent does.
+type quorumRule interface {
+	// Propose says how the agent sees the others, and returns what is agreed on; ok is false if the agent must go on as
+	// it did.
+	Propose(p proposal) (a agreement, ok bool)
+	// ActByAgreed says that the agent has put the last agreed view in force.
+	ActByAgreed()
+	// Changed receives when another view may have been agreed on.
+	Changed() <-chan struct{}
+	// HasBegun says that this agent is a member of an agreed view. Without --quorum isKnown is false: the other agents
+	// must be asked.
+	HasBegun() (begun, isKnown bool)
+	// MayFetch says that this agent may fetch.
+	MayFetch() bool
+	// BeginExchange and EndExchange are those of cluster.VisitGate.
+	BeginExchange(x *cluster.Exchange, site []byte) context.Context
+	EndExchange(x *cluster.Exchange)
+	// Answer answers a message of another agent's consensus.
+	Answer(ctx context.Context, from string, content []byte) ([]byte, error)
+	// FollowLease follows whether this agent may fetch, until ctx ends or the crawl has ended.
+	FollowLease(ctx context.Context) error
+	// Stop has the others go on without this agent, which fetches nothing any more.
+	Stop(ctx context.Context)
+	// Report is what the operator is told; nil without --quorum.
+	Report(now time.Time) *cluster.QuorumReport
+}
+
+// proposal is how an agent sees the others.
+type proposal struct {
+	ownership.Agreed
+
+	IsComplete bool // enough agents are there to go by Members
+	HasBegun   bool // the crawl had begun, in this run or before
+	IsLeaving  bool // this agent has told the others that it leaves
+}
+
+// agreement is what an agent must go by. LeavingAgents are those of a view that is new to the agent: before it goes by
+// the view it must know that they leave, or it would take them for lost. The leader may have heard it first.
+type agreement struct {
+	ownership.Agreed
+
+	// MissedView says that other views may have been in force since the last one: other agents may have had the hosts
+	// of this one, and have their pages.
+	MissedView bool
+}
+
+// noQuorum is a crawl without --quorum: the agent goes by what it sees.
+type noQuorum struct{}
+
+// Propose implements quorumRule.
+func (noQuorum) Propose(p proposal) (a agreement, ok bool) {
+	p.LeavingAgents = nil // this agent knows it
+	return agreement{Agreed: p.Agreed}, p.IsComplete
+}
+
+// ActByAgreed implements quorumRule.
+func (noQuorum) ActByAgreed() {}
+
+// Changed implements quorumRule.
+func (noQuorum) Changed() <-chan struct{} { return nil }
+
+// HasBegun implements quorumRule.
+func (noQuorum) HasBegun() (begun, isKnown bool) { return false, false }
+
+// MayFetch implements quorumRule.
+func (noQuorum) MayFetch() bool { return true }
+
+// BeginExchange implements quorumRule.
+func (noQuorum) BeginExchange(x *cluster.Exchange, _ []byte) context.Context { return x.Context }
+
+// EndExchange implements quorumRule.
+func (noQuorum) EndExchange(*cluster.Exchange) {}
+
+// Answer implements quorumRule.
+func (noQuorum) Answer(_ context.Context, from string, _ []byte) ([]byte, error) {
+	return nil, fmt.Errorf("%w: %q runs with --quorum, and this agent without", peering.ErrMalformed, from)
+}
+
+// FollowLease implements quorumRule.
+func (noQuorum) FollowLease(context.Context) error { return nil }
+
+// Stop implements quorumRule.
+func (noQuorum) Stop(context.Context) {}
+
+// Report implements quorumRule.
+func (noQuorum) Report(time.Time) *cluster.QuorumReport { return nil }
+
+// consensusFile is the file that keeps what this agent has promised, in the directory of the frontier. It is no part of
+// a checkpoint: what was said to others must not be forgotten.
+func consensusFile(dir string) string { return dir + "/consensus" }
+
+// forgetPromises removes what an agent promised in a run with --quorum.
+func forgetPromises(fsys vfs.FS, dir string) error {
+	return vfs.RemoveIfExists(fsys, consensusFile(dir))
 }
