@@ -10,7 +10,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"orbweaver/derive"
-	"orbweaver/derive/conversion"
 	"orbweaver/internal/jsontext"
 	"orbweaver/internal/sha1pair"
 	"orbweaver/warc"
@@ -37,7 +36,7 @@ func newOSCAR(source derive.Source, out io.Writer) (*oscar, error) {
 	if err != nil {
 		return nil, fmt.Errorf("corpus: %w", err)
 	}
-	return &oscar{file: conversion.File(source, "wet"), zip: zip, sha: sha1pair.NewHasher()}, nil
+	return &oscar{file: derive.ConversionFile(source, "wet"), zip: zip, sha: sha1pair.NewHasher()}, nil
 }
 
 // Add implements derive.FileWriter.
@@ -54,7 +53,7 @@ func (w *oscar) Add(rec *derive.Record) error {
 	o.Name("warc_headers")
 	o.Open('{')
 	sum, _ := w.sha.Sums(page.Text, nil)
-	w.fields = conversion.AppendFields(w.fields[:0], rec, w.file, sum)
+	w.fields = derive.AppendConversionFields(w.fields[:0], rec, w.file, sum)
 	for _, f := range w.fields {
 		if f.Name == header.LengthName {
 			f.Value = strconv.Itoa(len(page.Text))

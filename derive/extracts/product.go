@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orbweaver/derive"
-	"orbweaver/derive/conversion"
 	"orbweaver/internal/jsontext"
 	"orbweaver/internal/sha1pair"
 	"orbweaver/warc"
@@ -56,7 +55,7 @@ func (p *Product) Needs() derive.Needs {
 
 // Open implements derive.Product.
 func (p *Product) Open(source derive.Source, outputs *derive.Outputs) (derive.FileWriter, error) {
-	name := conversion.File(source, p.kind)
+	name := derive.ConversionFile(source, p.kind)
 	out, err := outputs.Create(p.kind + "/" + name)
 	if err != nil {
 		return nil, err
@@ -132,7 +131,7 @@ func (w *writer) begin(first *derive.Record) error {
 	}
 	return w.records.write([]warc.Field{
 		{Name: "WARC-Type", Value: "warcinfo"}, {Name: "WARC-Date", Value: w.now},
-		{Name: "WARC-Filename", Value: w.name}, {Name: "WARC-Record-ID", Value: conversion.Identity(w.name, nil)},
+		{Name: "WARC-Filename", Value: w.name}, {Name: "WARC-Record-ID", Value: derive.ConversionID(w.name, nil)},
 		{Name: "Content-Type", Value: "application/warc-fields"}, {Name: "Content-Length"},
 	}, []byte(b.String()))
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"orbweaver/derive"
-	"orbweaver/derive/conversion"
 	"orbweaver/engine/page/parse"
 	"orbweaver/internal/jsontext"
 	"orbweaver/warc"
@@ -28,7 +27,7 @@ func (w *writer) addMetadata(rec *derive.Record) error {
 	}
 	w.fields = append(w.fields, []warc.Field{
 		{Name: "WARC-Date", Value: w.now},
-		{Name: "WARC-Record-ID", Value: conversion.Identity(w.name, rec)},
+		{Name: "WARC-Record-ID", Value: derive.ConversionID(w.name, rec)},
 		{Name: "WARC-Refers-To", Value: rec.Get("WARC-Record-ID")},
 		{Name: "Content-Type", Value: "application/json"}, {Name: "Content-Length"},
 	}...)

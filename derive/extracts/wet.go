@@ -2,7 +2,6 @@ package extracts
 
 import (
 	"orbweaver/derive"
-	"orbweaver/derive/conversion"
 )
 
 // addText writes the text of a page.
@@ -12,6 +11,6 @@ func (w *writer) addText(rec *derive.Record) error {
 		return nil
 	}
 	sum, _ := w.sha.Sums(page.Text, nil)
-	w.fields = conversion.AppendFields(w.fields[:0], rec, w.name, sum)
+	w.fields = derive.AppendConversionFields(w.fields[:0], rec, w.name, sum)
 	return w.records.write(w.fields, page.Text)
 }

@@ -12,8 +12,8 @@ import (
 	"orbweaver/derive/columns"
 	"orbweaver/derive/corpus"
 	"orbweaver/derive/extracts"
+	"orbweaver/derive/fasttext"
 	"orbweaver/derive/graph"
-	"orbweaver/derive/language"
 	"orbweaver/derive/minhash"
 	"orbweaver/derive/tokens"
 	"orbweaver/internal/cli/command"
@@ -70,7 +70,7 @@ found. "orbweaver warc verify" finds it.
   --graph     DIR/graph/NAME.urls.gz, NAME.arcs.gz, NAME-host-*, NAME-domain-*, and *.graph for WebGraph
 
 --language-model names a file of the user: lid.176.ftz and lid.176.bin of fastText are at
-` + language.Address + `
+` + fasttext.ModelAddress + `
 
 WARC files that were sent to an object store and removed here (--upload-then delete) are left out and named, and all
 others are used. With --from-store they are read there: each once, in order, and compared with its SHA-256.
@@ -119,7 +119,7 @@ func (c *Command) Run(inv *command.Invocation) error {
 	identity := ""
 	var err error
 	if c.LanguageModel != "" {
-		model, err := language.Open(fsys, c.LanguageModel)
+		model, err := fasttext.OpenLanguages(fsys, c.LanguageModel)
 		if err != nil {
 			return command.Misuse(fmt.Errorf("--language-model: %w", err))
 		}

@@ -1,4 +1,4 @@
-package language
+package fasttext
 
 import (
 	"io"
@@ -13,7 +13,7 @@ import (
 // opened returns the detector of a model of made-up languages: see package fasttext.
 func opened(t *testing.T) derive.LanguageDetector {
 	t.Helper()
-	m, err := Open(vfs.Disk(), "../fasttext/testdata/softmax.bin")
+	m, err := OpenLanguages(vfs.Disk(), "../fasttext/testdata/softmax.bin")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestStart(t *testing.T) {
 // A model that is missing, or that is none, is an error that says what to do.
 func TestOpen_errors(t *testing.T) {
 	fsys := vfs.NewMem(1)
-	if _, err := Open(fsys, "lid.176.ftz"); err == nil || !strings.Contains(err.Error(), Address) {
+	if _, err := OpenLanguages(fsys, "lid.176.ftz"); err == nil || !strings.Contains(err.Error(), modelAddress) {
 		t.Error(err)
 	}
 	for _, content := range []string{"", "<html>not found</html>"} {
@@ -103,7 +103,7 @@ func TestOpen_errors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(fsys, "page.html"); err == nil || !strings.Contains(err.Error(), "page.html") {
+		if _, err := OpenLanguages(fsys, "page.html"); err == nil || !strings.Contains(err.Error(), "page.html") {
 			t.Error(err)
 		}
 	}
@@ -113,7 +113,7 @@ func TestOpen_errors(t *testing.T) {
 func TestIdentity(t *testing.T) {
 	found := map[string]bool{}
 	for _, name := range []string{"softmax.bin", "all.bin", "pruned.ftz", "pruned.ftz"} {
-		m, err := Open(vfs.Disk(), "../fasttext/testdata/"+name)
+		m, err := OpenLanguages(vfs.Disk(), "../fasttext/testdata/"+name)
 		if err != nil {
 			t.Fatal(err)
 		}
