@@ -164,7 +164,7 @@ func (m *memory) record(rec *warc.RecordRead) (*Record, error) {
 	return r, nil
 }
 
-// decoding are the limits for bodies. Encodings in each other are removed as package warc/coding does.
+// decoding are the limits for bodies. Encodings in each other are removed as lookup.DecodePayload does.
 func decoding() coding.Options { return coding.Options{LayersMax: 5} }
 
 // Body returns the body of an HTTP message without chunking and content encodings, as far as it is in Block. For other

@@ -15,7 +15,9 @@
 //	                                                                          OpenWriter(at), fsck, rebuild, recrawl
 //
 // Packages below it have one subject each: member (compression of one record), block (HTTP heads, chunking, digests),
-// cdxj (lines of an index), deflate (gzip at level 1), repair (damaged files), warctool (the commands).
+// cdxj (lines of an index), deflate (gzip at level 1), repair (damaged files), warctool (the commands). FindInputs
+// finds the files that a command reads, and names those that it leaves out: a file that is left out silently looks like
+// an archive without its captures. CompleteManifest reads closed files for a manifest that lacks their lines.
 //
 // # Format
 //

@@ -14,8 +14,8 @@ import (
 type fileFacts struct {
 	listeners []fixity.Listener
 	records   [typeCount]uint64 // noted by this Writer; guarded by its lock
-	// digest has what is known of the bytes; its content is guarded by outFile.closing. It is nil without listeners, and
-	// while the first part of a resumed file was not read again.
+	// digest has what is known of the bytes; its content is guarded by outFile.closing. It is nil without listeners,
+	// and while the first part of a resumed file was not read again.
 	digest atomic.Pointer[fixity.Digest]
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"orbweaver/warc/filename"
 	"orbweaver/warc/fixity"
 	"orbweaver/warc/header"
 )
@@ -30,8 +29,8 @@ type Options struct {
 	// Append that filled a file finishes it. The same holds for reading the last file again after a resume: with
 	// FinishLater, OpenWriter trusts that a group ends at the Checkpoint.
 	FinishLater bool
-	// Listeners are told of each file that is closed, in this order. With any, Sync also computes the SHA-256 of what was
-	// written: about 4 us for a page of 16 KiB.
+	// Listeners are told of each file that is closed, in this order. With any, Sync also computes the SHA-256 of what
+	// was written: about 4 us for a page of 16 KiB.
 	Listeners []fixity.Listener
 	// Info is the block of each warcinfo record: software, operator, robots, ... in this order.
 	Info []Field
@@ -57,13 +56,13 @@ func (o Options) WithDefaults() Options {
 // Validate returns all faults of o as a joined error, or nil.
 func (o Options) Validate() error {
 	faults := []error{EncoderOptions{Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary}.Validate()}
-	if !filename.IsPart(o.Prefix, "._-") {
+	if !isPart(o.Prefix, "._-") {
 		faults = append(faults,
 			fmt.Errorf("warc: prefix %q: want letters, digits, dot, underscore, hyphen, and a letter or digit first", o.Prefix))
 	} else if _, ok := ParseName(o.Prefix + "-x.warc"); ok {
 		faults = append(faults, fmt.Errorf("warc: prefix %q looks like a whole file name", o.Prefix))
 	}
-	if !filename.IsPart(o.Host, "._-~") {
+	if !isPart(o.Host, "._-~") {
 		faults = append(faults,
 			fmt.Errorf("warc: host %q: want letters, digits, dot, underscore, hyphen, tilde, and a letter or digit first",
 				o.Host))

@@ -39,8 +39,8 @@ type ReaderOptions struct {
 	Dictionary []byte
 	// Unbounded is that of member.ReaderOptions: what is unpacked of a file of this program has no bound.
 	Unbounded bool
-	// LengthAt is that of member.ReaderOptions. With it, what is skipped of a block is not checked: neither the checksum
-	// of the member nor digests nor the end of the record.
+	// LengthAt is that of member.ReaderOptions. With it, what is skipped of a block is not checked: neither the
+	// checksum of the member nor digests nor the end of the record.
 	LengthAt func(offset int64) int64
 	// OnFault is called in the reading goroutine with each fault under Warn. Default: none; faults are only counted.
 	OnFault func(*Fault)

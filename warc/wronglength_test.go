@@ -103,7 +103,8 @@ func TestReader_oneWrongRecord(t *testing.T) {
 				want = slices.Insert(want, 1, "second")
 			}
 			whole, faults := readPlain(t, file)
-			// A few bytes behind the record, in its member, are slop. One of two bytes that end it cannot be told apart.
+			// A few bytes behind the record, in its member, are slop. One of two bytes that end it cannot be told
+			// apart.
 			isSaid := len(faults) == 1 || wrong.isPart && len(faults) == 0
 			if !slices.Equal(whole, want) || wrong.isWhole && len(faults) > 0 || !wrong.isWhole && !isSaid {
 				t.Errorf("%s, %s: %q, want %q, %v", name, form, whole, want, faults)

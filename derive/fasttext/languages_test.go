@@ -92,7 +92,7 @@ func TestStart(t *testing.T) {
 // A model that is missing, or that is none, is an error that says what to do.
 func TestOpen_errors(t *testing.T) {
 	fsys := vfs.NewMem(1)
-	if _, err := OpenLanguages(fsys, "lid.176.ftz"); err == nil || !strings.Contains(err.Error(), modelAddress) {
+	if _, err := OpenLanguages(fsys, "lid.176.ftz"); err == nil || !strings.Contains(err.Error(), ModelAddress) {
 		t.Error(err)
 	}
 	for _, content := range []string{"", "<html>not found</html>"} {

@@ -14,6 +14,11 @@
 // A file without an index is read once, and its lines are kept; of a file that grows, only what is new is read again. A
 // record that is not complete at the end of such a file does not exist yet.
 //
+// DecodePayload removes content encodings from the payload of a capture. The decoders of the fetcher
+// (engine/net/fetch/coding) work on whole buffers; these work on streams. Both have one rule: a header field is believed
+// only if the first bytes agree. A payload without the encoding is passed on as it is. The number of encodings and the
+// memory for a window are bounded. The length of the result is not: the caller must bound it.
+//
 // # Costs
 //
 // An index file costs about 17 reads of 8 KiB and one open for each query. While lines are merged, each file that has

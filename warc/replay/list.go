@@ -12,7 +12,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"orbweaver/warc/coding"
 	"orbweaver/warc/lookup"
 )
 
@@ -173,7 +172,7 @@ func (h *Handler) holdsPage(r *http.Request, c *lookup.Capture) bool {
 	defer page.Close() //nolint:errcheck // it was only read
 	kind := page.Head.ContentType()
 	if kind == "" {
-		body, done, err := coding.Decode(page.Body, page.Encoding)
+		body, done, err := lookup.DecodePayload(page.Body, page.Encoding)
 		if err != nil {
 			return false
 		}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"orbweaver/internal/plural"
-	"orbweaver/warc/coding"
 	"orbweaver/warc/lookup"
 )
 
@@ -110,7 +109,7 @@ func (h *Handler) titleOf(ctx context.Context, e *entry) string {
 		return ""
 	}
 	defer p.Close() //nolint:errcheck // it was only read
-	body, done, err := coding.Decode(p.Body, p.Encoding)
+	body, done, err := lookup.DecodePayload(p.Body, p.Encoding)
 	if err != nil {
 		return ""
 	}

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"orbweaver/internal/mediatype"
-	"orbweaver/warc/coding"
 	"orbweaver/warc/lookup"
 )
 
@@ -93,7 +92,7 @@ func open(p *lookup.Page, r *http.Request) (c *content, done func(), err error) 
 	// The bytes have shown the second, or it is the type of a record that is not HTTP.
 	kind := cmp.Or(declared, string(mediatype.Declared(p.Source.MIME)))
 	packed := &counted{in: p.Body}
-	body, done, err := coding.Decode(packed, p.Encoding)
+	body, done, err := lookup.DecodePayload(packed, p.Encoding)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"orbweaver/internal/vfs"
-	"orbweaver/warc/filename"
+	"orbweaver/warc"
 	"orbweaver/warc/member"
 )
 
@@ -199,7 +199,7 @@ func (l *list) lose(home, name string, err error) {
 	if home, name := path.Base(home), path.Base(name); home != name {
 		err = fmt.Errorf("%w (%s in %s)", err, name, home)
 	}
-	if _, _, ok := filename.Cut(name); !ok {
+	if _, _, ok := warc.CutName(name); !ok {
 		name += ".warc"
 	}
 	if _, known := l.files[name]; !known {

@@ -10,7 +10,6 @@ import (
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/fixity"
-	"orbweaver/warc/inventory"
 )
 
 // The manifest of an archive is made, holds, and finds each change: a byte, a file that is gone, one that is new.
@@ -22,7 +21,7 @@ func TestVerifyAgainstManifest(t *testing.T) {
 	}
 	var out, faults bytes.Buffer
 	tool := &Tool{FS: fsys, Out: &out, Err: &faults}
-	m, err := inventory.CompleteAll(fsys, "w", func(f *warc.Fault) { t.Error(f) })
+	m, err := warc.CompleteManifestAll(fsys, "w", func(f *warc.Fault) { t.Error(f) })
 	if err != nil || len(m.Files()) != 1 || m.Files()[0].Records["response"] != 3 {
 		t.Fatal(m, err)
 	}
@@ -73,7 +72,7 @@ func TestVerifyAgainstManifest(t *testing.T) {
 // A signature is of these lines and this key, and goes with the lines.
 func TestSignedManifest(t *testing.T) {
 	fsys, _, _ := archive(t)
-	m, err := inventory.CompleteAll(fsys, "w", func(f *warc.Fault) { t.Error(f) })
+	m, err := warc.CompleteManifestAll(fsys, "w", func(f *warc.Fault) { t.Error(f) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"orbweaver/internal/textfile"
 	"orbweaver/warc"
-	"orbweaver/warc/coding"
+	"orbweaver/warc/lookup"
 	"orbweaver/warc/member"
 )
 
@@ -152,7 +152,7 @@ func copyPayload(out io.Writer, rec *warc.RecordRead, o CatOptions) error {
 		body = payload
 		if o.Decode {
 			var done func()
-			if body, done, err = coding.Decode(payload, head.List("Content-Encoding")); err != nil {
+			if body, done, err = lookup.DecodePayload(payload, head.List("Content-Encoding")); err != nil {
 				return fmt.Errorf("warc: record at %d: %w", rec.Offset, err)
 			}
 			defer done()

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"orbweaver/internal/textfile"
-	"orbweaver/warc/coding"
 	"orbweaver/warc/lookup"
 )
 
@@ -112,7 +111,7 @@ func writePage(t *Tool, p *lookup.Page, o GetOptions) error {
 func copyPage(out io.Writer, p *lookup.Page, o GetOptions) error {
 	body := p.Body
 	if o.Part != EncodedPayload {
-		decoded, done, err := coding.Decode(body, p.Encoding)
+		decoded, done, err := lookup.DecodePayload(body, p.Encoding)
 		if err != nil {
 			return fmt.Errorf("%w; --encoded writes it as it is", err)
 		}

@@ -11,7 +11,6 @@ import (
 
 	"orbweaver/internal/textfile"
 	"orbweaver/warc"
-	"orbweaver/warc/inputs"
 )
 
 // Row is the line of List for a record.
@@ -116,7 +115,7 @@ func (t *Tool) VerifyAgainst(manifest string, files ...string) error {
 	if len(files) == 0 {
 		files = []string{path.Dir(manifest)}
 	}
-	if files, _, err = inputs.Find(t.FS, files...); err != nil {
+	if files, _, err = warc.FindInputs(t.FS, files...); err != nil {
 		return err
 	}
 	return t.verify(c, files...)

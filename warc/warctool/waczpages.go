@@ -17,7 +17,7 @@ import (
 	"orbweaver/warc"
 	"orbweaver/warc/block"
 	"orbweaver/warc/cdxj"
-	"orbweaver/warc/coding"
+	"orbweaver/warc/lookup"
 )
 
 // pages are the pages of a WACZ, as its records are read: HTML and PDF.
@@ -277,7 +277,7 @@ func (p *packer) title(at place, head *block.Head, payload io.Reader) error {
 	if p.o.TitleOf == nil {
 		return nil
 	}
-	body, done, err := coding.Decode(payload, head.List("Content-Encoding"))
+	body, done, err := lookup.DecodePayload(payload, head.List("Content-Encoding"))
 	if err != nil {
 		return nil //nolint:nilerr // a body that does not decode has no title
 	}

@@ -19,7 +19,6 @@ import (
 
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
-	"orbweaver/warc/inventory"
 )
 
 // verifyWACZ returns the result and the faults of a WACZ file.
@@ -102,7 +101,7 @@ func TestWACZParts(t *testing.T) {
 func TestWACZComparesWithTheManifest(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	name := webArchive(t, fsys, "a", "http://a.test/1")
-	if _, err := inventory.CompleteAll(fsys, "a", func(f *warc.Fault) { t.Error(f) }); err != nil {
+	if _, err := warc.CompleteManifestAll(fsys, "a", func(f *warc.Fault) { t.Error(f) }); err != nil {
 		t.Fatal(err)
 	}
 	if err := PackWACZ(fsys, "one.wacz", waczOptions(t), name); err != nil {

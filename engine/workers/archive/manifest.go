@@ -4,7 +4,6 @@ import (
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/fixity"
-	"orbweaver/warc/inventory"
 )
 
 // keptManifest is the manifest of an archive that is opened.
@@ -22,7 +21,7 @@ func (o *Options) openManifest(fsys vfs.FS, dir string, end *warc.Checkpoint) (k
 	}
 	m, err := fixity.Open(fsys, dir, firstListed(end))
 	k.listeners = []fixity.Listener{m}
-	k.complete = func() error { return inventory.Complete(fsys, dir, m) }
+	k.complete = func() error { return warc.CompleteManifest(fsys, dir, m) }
 	return k, err
 }
 

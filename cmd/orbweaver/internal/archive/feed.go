@@ -22,7 +22,7 @@ import (
 	"orbweaver/engine/state/layout"
 	"orbweaver/internal/cli/command"
 	"orbweaver/internal/vfs"
-	"orbweaver/warc/inputs"
+	"orbweaver/warc"
 	"orbweaver/warc/lookup"
 )
 
@@ -69,8 +69,8 @@ func (x *FeedCommand) Run(inv *command.Invocation) error {
 	if x.Of != "" {
 		x.Dir = x.Of
 	}
-	if x.Dir == inputs.Stdin {
-		return command.Misuse(inputs.ErrStdin)
+	if x.Dir == warc.Stdin {
+		return command.Misuse(warc.ErrStdinInput)
 	}
 	if x.Follow && x.Limit > 0 {
 		return command.Misuse(errFollowLimit)

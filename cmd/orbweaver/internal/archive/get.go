@@ -13,7 +13,6 @@ import (
 	"orbweaver/engine/store/receipts"
 	"orbweaver/internal/cli/command"
 	"orbweaver/warc"
-	"orbweaver/warc/inputs"
 	"orbweaver/warc/lookup"
 	"orbweaver/warc/warctool"
 )
@@ -94,8 +93,8 @@ func (x *warcGetCmd) archive(
 		_, _ = find(inv, receivers.Disk(), []string{x.Dir}) // says what is not read
 		return x.OpenArchive(&x.Others, objects, onFault)
 	}
-	if slices.Contains(files, inputs.Stdin) {
-		return nil, inputs.ErrStdin
+	if slices.Contains(files, warc.Stdin) {
+		return nil, warc.ErrStdinInput
 	}
 	disk := receivers.Disk().ReadRecords(objects)
 	files, err := find(inv, disk, files)

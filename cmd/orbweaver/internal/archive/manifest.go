@@ -13,7 +13,6 @@ import (
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/fixity"
-	"orbweaver/warc/inventory"
 )
 
 // ManifestCommand is the command manifest.
@@ -94,7 +93,7 @@ func (x *ManifestCommand) complete(inv *command.Invocation, disk vfs.FS, dir str
 		defer func() { _ = held.Close() }()
 	}
 	var faults error
-	m, err := inventory.CompleteAll(disk, dir, func(f *warc.Fault) {
+	m, err := warc.CompleteManifestAll(disk, dir, func(f *warc.Fault) {
 		fmt.Fprintln(inv.Stderr, f)
 		faults = errDamaged
 	})

@@ -15,7 +15,6 @@ import (
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
-	"orbweaver/warc/rewrite"
 	"orbweaver/warc/warctool"
 )
 
@@ -45,7 +44,7 @@ Examples:
 
 // Run repairs.
 func (x *warcRepairCmd) Run(inv *command.Invocation, c *Command) error {
-	return x.run(inv, c, rewrite.Options{CheckDigests: true})
+	return x.run(inv, c, warctool.RewriteOptions{CheckDigests: true})
 }
 
 type warcRecompressCmd struct {
@@ -71,7 +70,7 @@ Examples:
 
 // Run recompresses.
 func (x *warcRecompressCmd) Run(inv *command.Invocation, c *Command) error {
-	return x.run(inv, c, rewrite.Options{})
+	return x.run(inv, c, warctool.RewriteOptions{})
 }
 
 // errOutName says that the form of the new file is not known.
@@ -79,7 +78,7 @@ var errOutName = errors.New("--out: the name of the new file ends in .warc.gz, .
 	"form; a directory must exist, or end in /")
 
 // run writes the new files.
-func (x *rewriting) run(inv *command.Invocation, c *Command, o rewrite.Options) error {
+func (x *rewriting) run(inv *command.Invocation, c *Command, o warctool.RewriteOptions) error {
 	disk := receivers.Disk()
 	files, err := find(inv, disk, x.Files)
 	if err != nil {
@@ -92,7 +91,7 @@ func (x *rewriting) run(inv *command.Invocation, c *Command, o rewrite.Options) 
 	o.Software, o.Now = "orbweaver/"+inv.Version, time.Now()
 	line := console.StartStatus(inv.Stderr, x.Quiet)
 	defer line.Close()
-	o.OnProgress = func(p rewrite.Progress) {
+	o.OnProgress = func(p warctool.RewriteProgress) {
 		line.SetStatus(console.Status{Reason: "reading " + p.File, Numbers: []console.Number{
 			{Text: plural.Count(p.Records, "record"), Rank: 0}, {Text: plural.Bytes(p.Read), Rank: 1},
 		}})
@@ -108,11 +107,11 @@ func (x *rewriting) run(inv *command.Invocation, c *Command, o rewrite.Options) 
 	}
 	for _, one := range into {
 		o.Compression = one.form
-		r, err := rewrite.Files(disk, one.out, o, one.from...)
+		r, err := warctool.Rewrite(disk, one.out, o, one.from...)
 		switch {
-		case errors.Is(err, rewrite.ErrExists):
+		case errors.Is(err, warctool.ErrExists):
 			return command.Misuse(err)
-		case errors.Is(err, rewrite.ErrNoRecord) && len(into) > 1: // its faults are said, and others may have some
+		case errors.Is(err, warctool.ErrNoRecord) && len(into) > 1: // its faults are said, and others may have some
 			damaged = true
 			continue
 		case err != nil:

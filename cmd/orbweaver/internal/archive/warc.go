@@ -13,7 +13,6 @@ import (
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/fixity"
-	"orbweaver/warc/inputs"
 	"orbweaver/warc/waczfs"
 	"orbweaver/warc/warctool"
 )
@@ -70,8 +69,8 @@ func (c *Command) each(
 
 // find returns the WARC files of some names, at least one. What is not read is said.
 func find(inv *command.Invocation, disk vfs.FS, names []string) ([]string, error) {
-	files, unread, err := inputs.Find(disk, names...)
-	if text := inputs.Sentence(unread); text != "" {
+	files, unread, err := warc.FindInputs(disk, names...)
+	if text := warc.UnreadSentence(unread); text != "" {
 		fmt.Fprintln(inv.Stderr, text)
 	}
 	if err == nil && len(files) == 0 {
@@ -237,8 +236,8 @@ Examples:
 
 // Run indexes.
 func (x *warcIndexCmd) Run(inv *command.Invocation, c *Command) error {
-	if x.Write && slices.Contains(x.Files, inputs.Stdin) {
-		return command.Misuse(inputs.ErrStdin)
+	if x.Write && slices.Contains(x.Files, warc.Stdin) {
+		return command.Misuse(warc.ErrStdinInput)
 	}
 	if x.Cluster == "" {
 		return c.each(inv, x.Files, func(t *warctool.Tool, files ...string) error { return t.Index(x.Write, files...) })
@@ -263,8 +262,8 @@ func (x *warcIndexCmd) Run(inv *command.Invocation, c *Command) error {
 
 // closedFiles returns the names of WARC files. A directory stands for the closed ones in it.
 func closedFiles(inv *command.Invocation, disk vfs.FS, names []string) ([]string, error) {
-	if slices.Contains(names, inputs.Stdin) {
-		return nil, command.Misuse(inputs.ErrStdin)
+	if slices.Contains(names, warc.Stdin) {
+		return nil, command.Misuse(warc.ErrStdinInput)
 	}
 	files, err := find(inv, disk, names)
 	if err != nil {

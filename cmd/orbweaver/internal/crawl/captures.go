@@ -11,7 +11,6 @@ import (
 	"orbweaver/internal/cli/command"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
-	"orbweaver/warc/inputs"
 	"orbweaver/warc/lookup"
 	"orbweaver/warc/waczfs"
 )
@@ -43,8 +42,8 @@ func (t *Target) OpenArchive(
 		return nil, err
 	}
 	disk := receivers.Disk().ReadRecords(objects)
-	if t.Dir == inputs.Stdin {
-		return nil, inputs.ErrStdin
+	if t.Dir == warc.Stdin {
+		return nil, warc.ErrStdinInput
 	}
 	if len(others.With) == 0 && IsFile(disk, t.Dir) {
 		return lookup.New(lookup.NewFiles(lookup.Options{FS: disk, Files: []string{t.Dir}, OnFault: onFault})), nil

@@ -20,7 +20,7 @@ import (
 	"orbweaver/internal/cli/console"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
-	"orbweaver/warc/inputs"
+	"orbweaver/warc"
 )
 
 // Command is the command derive.
@@ -103,8 +103,8 @@ func (c *Command) Check(*command.Invocation) error {
 			return errors.New("--corpus-format oscar: rows of OSCAR have no number of tokens; leave --tokenizer out")
 		}
 	}
-	if slices.Contains(c.Names, inputs.Stdin) {
-		return inputs.ErrStdin
+	if slices.Contains(c.Names, warc.Stdin) {
+		return warc.ErrStdinInput
 	}
 	if strings.ContainsAny(c.Crawl, "/=\x00") {
 		return fmt.Errorf("--crawl: %q cannot be part of a path", c.Crawl)

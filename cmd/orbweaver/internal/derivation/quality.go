@@ -13,7 +13,7 @@ import (
 	"orbweaver/internal/cli/command"
 	"orbweaver/internal/cli/console"
 	"orbweaver/internal/vfs"
-	"orbweaver/warc/inputs"
+	"orbweaver/warc"
 )
 
 // QualityCommand is the command quality.
@@ -51,8 +51,8 @@ Examples:
 
 // Check implements command.Checker.
 func (c *QualityCommand) Check(*command.Invocation) error {
-	if slices.Contains(c.Names, inputs.Stdin) {
-		return inputs.ErrStdin
+	if slices.Contains(c.Names, warc.Stdin) {
+		return warc.ErrStdinInput
 	}
 	return nil
 }

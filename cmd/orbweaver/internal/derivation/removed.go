@@ -11,7 +11,6 @@ import (
 	"orbweaver/internal/cli/console"
 	"orbweaver/internal/plural"
 	"orbweaver/warc"
-	"orbweaver/warc/inputs"
 )
 
 // reading are the flags of a pass over archives.
@@ -29,11 +28,11 @@ func (c *reading) pass(
 	if c.FromStore {
 		disk.ReadFiles(objects)
 	}
-	_, unread, err := inputs.Find(disk, names...)
+	_, unread, err := warc.FindInputs(disk, names...)
 	if err != nil {
 		return nil, err
 	}
-	if text := inputs.Sentence(unread); text != "" {
+	if text := warc.UnreadSentence(unread); text != "" {
 		fmt.Fprintln(line, text)
 	}
 	began := time.Now()

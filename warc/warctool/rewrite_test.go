@@ -1,4 +1,4 @@
-package rewrite
+package warctool
 
 import (
 	"bytes"
@@ -37,7 +37,7 @@ func page(n, size int) string {
 		"Content-Length: %d\r\n\r\n%s\r\n\r\n", n, n, digest(block), digest(string(body)), len(block), block)
 }
 
-func packed(members ...string) string {
+func packedMembers(members ...string) string {
 	var b bytes.Buffer
 	for _, m := range members {
 		z := gzip.NewWriter(&b)
@@ -102,15 +102,15 @@ func TestFilesKeepRecords(t *testing.T) {
 	pages := []string{page(1, 100), page(2, 3<<20), page(3, 50_000)}
 	whole := strings.Join(pages, "")
 	for name, text := range map[string]string{
-		"plain": whole, "whole.gz": packed(whole), "members.gz": packed(pages...),
-		"two.gz":  packed(pages[0], pages[1]+pages[2]),
-		"slop.gz": packed(pages[0]+"\x00", pages[1], pages[2]+"\n"),
+		"plain": whole, "whole.gz": packedMembers(whole), "members.gz": packedMembers(pages...),
+		"two.gz":  packedMembers(pages[0], pages[1]+pages[2]),
+		"slop.gz": packedMembers(pages[0]+"\x00", pages[1], pages[2]+"\n"),
 		"lines":   strings.ReplaceAll(whole, "X-Own: kept", "X-Own:\r\n kept"),
 	} {
 		for _, form := range []warc.Compression{warc.Gzip, warc.Zstd, warc.None} {
 			fsys := vfs.NewMem(1)
 			put(t, fsys, name, text)
-			r, err := Files(fsys, "new", Options{Compression: form, CheckDigests: true}, name)
+			r, err := Rewrite(fsys, "new", RewriteOptions{Compression: form, CheckDigests: true}, name)
 			if err != nil || r.Records != 3 || r.LeftOut != 0 {
 				t.Fatalf("%s to %s: %+v, %v", name, form, r, err)
 			}
@@ -131,20 +131,20 @@ func TestFilesKeepRecords(t *testing.T) {
 func TestFilesLeaveOutDamage(t *testing.T) {
 	pages := []string{page(1, 2000), page(2, 5000), page(3, 2000)}
 	wrong := strings.Replace(pages[1], "HTTP/1.1 200 OK", "HTTP/1.1 201 OK", 1)
-	inMember := packed(pages...)
-	at := len(packed(pages[0])) + 2500
+	inMember := packedMembers(pages...)
+	at := len(packedMembers(pages[0])) + 2500
 	inMember = inMember[:at] + "\x55\xaa\x55" + inMember[at+3:]
 	for name, text := range map[string]string{
-		"digest": pages[0] + wrong + pages[2], "digest.gz": packed(pages[0], wrong, pages[2]),
+		"digest": pages[0] + wrong + pages[2], "digest.gz": packedMembers(pages[0], wrong, pages[2]),
 		"member":    inMember,
-		"cut":       packed(pages[0], pages[2], pages[1])[:len(packed(pages...))-3000],
-		"no record": packed(pages[0], "nothing of WARC\r\n\r\n", pages[2]),
+		"cut":       packedMembers(pages[0], pages[2], pages[1])[:len(packedMembers(pages...))-3000],
+		"no record": packedMembers(pages[0], "nothing of WARC\r\n\r\n", pages[2]),
 	} {
 		fsys := vfs.NewMem(1)
 		put(t, fsys, name, text)
 		var faults []*warc.Fault
-		o := Options{CheckDigests: true, OnFault: func(f *warc.Fault) { faults = append(faults, f) }}
-		r, err := Files(fsys, "new", o, name)
+		o := RewriteOptions{CheckDigests: true, OnFault: func(f *warc.Fault) { faults = append(faults, f) }}
+		r, err := Rewrite(fsys, "new", o, name)
 		if err != nil || r.Records != 2 || r.LeftOut != 1 || len(faults) != 1 || faults[0].File != name {
 			t.Errorf("%s: %+v, %v, %v", name, r, faults, err)
 			continue
@@ -159,7 +159,7 @@ func TestFilesLeaveOutDamage(t *testing.T) {
 		if name != "digest" {
 			continue
 		}
-		if r, err := Files(fsys, "all", Options{}, name); err != nil || r.Records != 3 || r.LeftOut != 0 {
+		if r, err := Rewrite(fsys, "all", RewriteOptions{}, name); err != nil || r.Records != 3 || r.LeftOut != 0 {
 			t.Errorf("without digests: %+v, %v", r, err)
 		}
 	}
@@ -171,10 +171,10 @@ func TestFilesKeepForeignPayloadDigests(t *testing.T) {
 	lines[8] = "WARC-Payload-Digest: sha1:" + strings.Repeat("A", 32)
 	withBlock := strings.Join(lines, "\r\n")
 	alone := strings.Join(slices.Delete(lines, 7, 8), "\r\n")
-	for i, kept := range map[string]int64{withBlock: 1, packed(alone): 1, alone: 0} {
+	for i, kept := range map[string]int64{withBlock: 1, packedMembers(alone): 1, alone: 0} {
 		fsys := vfs.NewMem(1)
 		put(t, fsys, "in", i)
-		if r, err := Files(fsys, "new", Options{CheckDigests: true}, "in"); r.LeftOut != 1-kept || r.Records != kept {
+		if r, err := Rewrite(fsys, "new", RewriteOptions{CheckDigests: true}, "in"); r.LeftOut != 1-kept || r.Records != kept {
 			t.Errorf("%+v, %v, want %d kept:\n%.300q", r, err, kept, i)
 		}
 	}
@@ -185,9 +185,9 @@ func TestFilesMakeWARCOfARC(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	put(t, fsys, "x.arc", "filedesc://x.arc 0.0.0.0 20080102030405 text/plain 14\n1 0 Archive\n\n\n\n"+
 		"http://a.test/1 192.0.2.1 20080102030406 text/html 23\nHTTP/1.0 200 OK\r\n\r\nabcd\n")
-	o := Options{Software: "test", Now: time.Unix(0, 0), CheckDigests: true}
+	o := RewriteOptions{Software: "test", Now: time.Unix(0, 0), CheckDigests: true}
 	for _, out := range []string{"new", "again"} {
-		if r, err := Files(fsys, out, o, "x.arc"); err != nil || r.Records != 3 || r.LeftOut != 0 {
+		if r, err := Rewrite(fsys, out, o, "x.arc"); err != nil || r.Records != 3 || r.LeftOut != 0 {
 			t.Fatal(r, err)
 		}
 	}
@@ -210,14 +210,14 @@ func TestFilesReplaceNothing(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	put(t, fsys, "in", page(1, 1<<20))
 	put(t, fsys, "none", "no archive")
-	if _, err := Files(fsys, "in", Options{}, "in"); !errors.Is(err, ErrExists) {
+	if _, err := Rewrite(fsys, "in", RewriteOptions{}, "in"); !errors.Is(err, ErrExists) {
 		t.Error(err)
 	}
-	if _, err := Files(fsys, "new", Options{}, "none"); !errors.Is(err, ErrNoRecord) {
+	if _, err := Rewrite(fsys, "new", RewriteOptions{}, "none"); !errors.Is(err, ErrNoRecord) {
 		t.Error(err)
 	}
 	fsys.SetLimit(fsys.Used() + 100<<10)
-	if _, err := Files(fsys, "new", Options{}, "in"); !vfs.IsFull(err) {
+	if _, err := Rewrite(fsys, "new", RewriteOptions{}, "in"); !vfs.IsFull(err) {
 		t.Error(err)
 	}
 	if _, err := fsys.Size("new"); !errors.Is(err, fs.ErrNotExist) {

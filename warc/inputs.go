@@ -1,4 +1,4 @@
-package inputs
+package warc
 
 import (
 	"errors"
@@ -10,7 +10,6 @@ import (
 	"orbweaver/internal/plural"
 	"orbweaver/internal/textfile"
 	"orbweaver/internal/vfs"
-	"orbweaver/warc/filename"
 )
 
 // Stdin is the name of standard input, as a command and as a disk have it.
@@ -19,13 +18,13 @@ const (
 	stdinFile = "/dev/stdin"
 )
 
-// ErrStdin is for commands that do not read standard input.
-var ErrStdin = errors.New("standard input can be read only once, and this command needs a file: " +
+// ErrStdinInput is for commands that do not read standard input.
+var ErrStdinInput = errors.New("standard input can be read only once, and this command needs a file: " +
 	"'orbweaver warc recompress - -o FILE' makes one")
 
-// Find returns the files that some names stand for. A directory stands for the WARC files in it, or in its directory
-// warc or archive. unread are the archives in these directories that are not among them.
-func Find(fsys vfs.FS, names ...string) (files, unread []string, err error) {
+// FindInputs returns the files that some names stand for. A directory stands for the WARC files in it, or in its
+// directory warc or archive. unread are the archives in these directories that are not among them.
+func FindInputs(fsys vfs.FS, names ...string) (files, unread []string, err error) {
 	for _, name := range names {
 		if name == Stdin {
 			files = append(files, stdinFile)
@@ -50,7 +49,7 @@ func Find(fsys vfs.FS, names ...string) (files, unread []string, err error) {
 				files = append(files, path.Join(name, base))
 			}
 		}
-		for _, base := range Unread(inside) {
+		for _, base := range UnreadInputs(inside) {
 			unread = append(unread, path.Join(name, base))
 		}
 	}
@@ -58,7 +57,7 @@ func Find(fsys vfs.FS, names ...string) (files, unread []string, err error) {
 }
 
 func isWARC(name string) bool {
-	_, _, ok := filename.Cut(name)
+	_, _, ok := CutName(name)
 	return ok
 }
 
@@ -66,8 +65,8 @@ func isWARC(name string) bool {
 const besides = " .cdx .cdxj .idx .loc .open .gzi .md5 .sha1 .sha256 .sha512 .sig .json .jsonl .txt .log .csv .xml" +
 	" .html .cdx.gz .cdxj.gz .parquet "
 
-// Unread returns which names of a directory are those of archives that are not read, such as x.warc.lz4.
-func Unread(names []string) (unread []string) {
+// UnreadInputs returns which names of a directory are those of archives that are not read, such as x.warc.lz4.
+func UnreadInputs(names []string) (unread []string) {
 	for _, name := range names {
 		lower := strings.ToLower(name)
 		isArchive := slices.ContainsFunc([]string{".warc", ".arc", ".wacz"}, func(kind string) bool {
@@ -86,8 +85,8 @@ func Unread(names []string) (unread []string) {
 // saidMost is how many files are named.
 const saidMost = 5
 
-// Sentence says which files are not read; "" if all are.
-func Sentence(unread []string) string {
+// UnreadSentence says which files are not read; "" if all are.
+func UnreadSentence(unread []string) string {
 	if len(unread) == 0 {
 		return ""
 	}

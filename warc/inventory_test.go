@@ -1,4 +1,4 @@
-package inventory
+package warc
 
 import (
 	"bytes"
@@ -13,13 +13,12 @@ import (
 
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/faultfs"
-	"orbweaver/warc"
 	"orbweaver/warc/fixity"
 )
 
-func newEncoder(t *testing.T) *warc.Encoder {
+func newEncoder(t *testing.T) *Encoder {
 	t.Helper()
-	e, err := warc.NewEncoder(warc.EncoderOptions{})
+	e, err := NewEncoder(EncoderOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,15 +26,15 @@ func newEncoder(t *testing.T) *warc.Encoder {
 }
 
 // appendPage appends a page of 1,500 bytes that do not compress.
-func appendPage(t *testing.T, e *warc.Encoder, n int) {
+func appendPage(t *testing.T, e *Encoder, n int) {
 	t.Helper()
 	body := make([]byte, 1500)
 	for i, rng := 0, rand.New(rand.NewPCG(uint64(n), 1)); i < len(body); i++ {
 		body[i] = byte(rng.Uint32())
 	}
-	err := e.Append(&warc.Record{
-		Type: warc.Response, Date: time.Unix(1e9, 0), TargetURI: fmt.Appendf(nil, "http://a.test/%d", n),
-		Block: [][]byte{[]byte("HTTP/1.1 200 OK\r\n\r\n"), body}, Index: &warc.IndexInfo{Status: 200},
+	err := e.Append(&Record{
+		Type: Response, Date: time.Unix(1e9, 0), TargetURI: fmt.Appendf(nil, "http://a.test/%d", n),
+		Block: [][]byte{[]byte("HTTP/1.1 200 OK\r\n\r\n"), body}, Index: &IndexInfo{Status: 200},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -43,17 +42,17 @@ func appendPage(t *testing.T, e *warc.Encoder, n int) {
 }
 
 // openListed opens a Writer with a manifest, as a crawl does.
-func openListed(t *testing.T, fsys vfs.FS, end *warc.Checkpoint) *warc.Writer {
+func openListed(t *testing.T, fsys vfs.FS, end *Checkpoint) *Writer {
 	t.Helper()
 	m, err := fixity.Open(fsys, "warc", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := warc.OpenWriter(fsys, warc.Options{
+	w, err := OpenWriter(fsys, Options{
 		Dir: "warc", SizeMax: 6000, FinishLater: true, Listeners: []fixity.Listener{m},
 	}, end)
 	if err == nil {
-		err = Complete(fsys, "warc", m)
+		err = CompleteManifest(fsys, "warc", m)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -90,10 +89,10 @@ func TestManifestIsTrueAfterEachCrash(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	type image struct {
 		disk *vfs.Mem
-		end  warc.Checkpoint // synced before the crash
+		end  Checkpoint // synced before the crash
 	}
 	var images []image
-	var end warc.Checkpoint
+	var end Checkpoint
 	watch := func(mem *vfs.Mem, few int) vfs.FS {
 		script := faultfs.NewScript()
 		script.Watch(func(op faultfs.Op, _ bool, _ string) {
@@ -104,7 +103,7 @@ func TestManifestIsTrueAfterEachCrash(t *testing.T) {
 		})
 		return faultfs.New(mem, script)
 	}
-	write := func(w *warc.Writer, pages int) {
+	write := func(w *Writer, pages int) {
 		e := newEncoder(t)
 		for i := range pages {
 			e.Reset()
@@ -130,16 +129,16 @@ func TestManifestIsTrueAfterEachCrash(t *testing.T) {
 	}
 	// A resume at an earlier end opens a closed file again, and removes those after it.
 	resumed := mem.KillClone()
-	end = warc.Checkpoint{Serial: 1, Length: sizeOfGroups(t, mem, 1)}
+	end = Checkpoint{Serial: 1, Length: sizeOfGroups(t, mem, 1)}
 	write(openListed(t, watch(resumed, 40), &end), 3)
 	checkManifest(t, resumed)
 	for _, i := range images {
 		checkManifest(t, i.disk)
-		if i.end == (warc.Checkpoint{}) {
+		if i.end == (Checkpoint{}) {
 			continue
 		}
 		write(openListed(t, i.disk, &i.end), 1)
-		files, err := warc.Files(i.disk, "warc")
+		files, err := Files(i.disk, "warc")
 		if err != nil || checkManifest(t, i.disk) != len(files) {
 			t.Errorf("%d files, %d lines, %v", len(files), checkManifest(t, i.disk), err)
 		}
@@ -152,19 +151,19 @@ func TestManifestIsTrueAfterEachCrash(t *testing.T) {
 // sizeOfGroups returns the end of the first group of a file.
 func sizeOfGroups(t *testing.T, fsys vfs.FS, serial uint32) (end int64) {
 	t.Helper()
-	info, err := warc.FindFile(fsys, "warc", serial)
+	info, err := FindFile(fsys, "warc", serial)
 	if err != nil {
 		t.Fatal(err)
 	}
 	records := 0
-	err = warc.ReadFile(fsys, "warc", info, 1<<30, warc.ReaderOptions{}, func(z *warc.Reader) error {
-		return warc.ScanRecords(z, func(rec *warc.RecordRead) error {
+	err = ReadFile(fsys, "warc", info, 1<<30, ReaderOptions{}, func(z *Reader) error {
+		return ScanRecords(z, func(rec *RecordRead) error {
 			_, err := io.Copy(io.Discard, rec)
 			if records++; records == 2 { // warcinfo and a page
 				end = rec.Offset + rec.Length
 			}
 			return err
-		}, warc.StopAtDamage)
+		}, StopAtDamage)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package inventory
+package warc
 
 import (
 	"errors"
@@ -7,15 +7,14 @@ import (
 	"path"
 
 	"orbweaver/internal/vfs"
-	"orbweaver/warc"
 	"orbweaver/warc/fixity"
 )
 
-// Read reads a closed file. Damage is an error that wraps a *warc.Fault.
-func Read(fsys vfs.FS, dir, name string) (facts fixity.File, err error) {
+// ReadFacts reads a closed file. Damage is an error that wraps a *warc.Fault.
+func ReadFacts(fsys vfs.FS, dir, name string) (facts fixity.File, err error) {
 	file, err := fsys.Open(path.Join(dir, name))
 	if err != nil {
-		return facts, warc.Unopened(name, err)
+		return facts, Unopened(name, err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	size, err := file.Size()
@@ -23,13 +22,13 @@ func Read(fsys vfs.FS, dir, name string) (facts fixity.File, err error) {
 		return facts, fmt.Errorf("warc: %w", err)
 	}
 	digest := fixity.NewDigest()
-	z := warc.NewReader(io.TeeReader(io.NewSectionReader(file, 0, size), digest), warc.ReaderOptions{Name: name})
+	z := NewReader(io.TeeReader(io.NewSectionReader(file, 0, size), digest), ReaderOptions{Name: name})
 	defer z.Close()
-	err = warc.ScanRecords(z, func(rec *warc.RecordRead) error {
+	err = ScanRecords(z, func(rec *RecordRead) error {
 		digest.Records[rec.Type.String()]++
 		_, err := io.Copy(io.Discard, rec)
 		return err //nolint:wrapcheck // it has the place
-	}, warc.StopAtDamage)
+	}, StopAtDamage)
 	if err == nil {
 		err = digest.ReadTo(file, size)
 	}
@@ -38,8 +37,8 @@ func Read(fsys vfs.FS, dir, name string) (facts fixity.File, err error) {
 
 // add reads a file and adds its line. damage is what is wrong with a damaged file, which gets no line: a digest would
 // say that the bytes are right.
-func add(fsys vfs.FS, dir, name string, m *fixity.Manifest) (damage *warc.Fault, err error) {
-	facts, err := Read(fsys, dir, name)
+func add(fsys vfs.FS, dir, name string, m *fixity.Manifest) (damage *Fault, err error) {
+	facts, err := ReadFacts(fsys, dir, name)
 	switch {
 	case errors.As(err, &damage):
 		return damage, nil
@@ -49,25 +48,25 @@ func add(fsys vfs.FS, dir, name string, m *fixity.Manifest) (damage *warc.Fault,
 	return nil, m.FileClosed(facts)
 }
 
-// Complete adds the closed files whose lines the manifest lacks, because a kill came between the final name and the
-// line. A damaged file gets no line; fsck reports it.
-func Complete(fsys vfs.FS, dir string, m *fixity.Manifest) error {
-	files, err := warc.Files(fsys, dir)
+// CompleteManifest adds the closed files whose lines the manifest lacks, because a kill came between the final name and
+// the line. A damaged file gets no line; fsck reports it.
+func CompleteManifest(fsys vfs.FS, dir string, m *fixity.Manifest) error {
+	files, err := Files(fsys, dir)
 	for _, info := range files {
 		if err != nil || info.Open || m.Lists(info.Name, info.Serial) {
 			continue
 		}
-		var damage *warc.Fault
-		if damage, err = add(fsys, dir, info.Name, m); damage != nil && errors.Is(damage, warc.ErrUnread) {
+		var damage *Fault
+		if damage, err = add(fsys, dir, info.Name, m); damage != nil && errors.Is(damage, ErrUnread) {
 			err = damage
 		}
 	}
 	return err
 }
 
-// CompleteAll adds all closed WARC files in dir, of any crawler, that the manifest lacks. No Writer may use the
+// CompleteManifestAll adds all closed WARC files in dir, of any crawler, that the manifest lacks. No Writer may use the
 // directory. onDamage is called for each damaged file.
-func CompleteAll(fsys vfs.FS, dir string, onDamage func(*warc.Fault)) (*fixity.Manifest, error) {
+func CompleteManifestAll(fsys vfs.FS, dir string, onDamage func(*Fault)) (*fixity.Manifest, error) {
 	m, err := fixity.Open(fsys, dir, 0)
 	if err != nil {
 		return nil, err
@@ -80,7 +79,7 @@ func CompleteAll(fsys vfs.FS, dir string, onDamage func(*warc.Fault)) (*fixity.M
 		return nil, fmt.Errorf("warc: %w", err)
 	}
 	for _, name := range names {
-		if _, isOpen, ok := warc.CutName(name); !ok || isOpen || m.Lists(name, 0) {
+		if _, isOpen, ok := CutName(name); !ok || isOpen || m.Lists(name, 0) {
 			continue
 		}
 		damage, err := add(fsys, dir, name, m)

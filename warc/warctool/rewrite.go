@@ -1,4 +1,4 @@
-package rewrite
+package warctool
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ import (
 	"orbweaver/warc/member"
 )
 
-// Options configure Files.
-type Options struct {
+// RewriteOptions configure Rewrite.
+type RewriteOptions struct {
 	// Compression of the new file.
 	Compression warc.Compression
 	// CheckDigests leaves out records whose block digest does not match, or that of the payload if nothing else shows
@@ -31,29 +31,29 @@ type Options struct {
 	// OnFault is called with each place where a record was left out, or where bytes are no record. Default: none.
 	OnFault func(*warc.Fault)
 	// OnProgress is called behind each record. Default: none.
-	OnProgress func(Progress)
+	OnProgress func(RewriteProgress)
 }
 
 // WithDefaults returns a copy of o whose nil fields have their defaults.
-func (o Options) WithDefaults() Options {
+func (o RewriteOptions) WithDefaults() RewriteOptions {
 	if o.OnFault == nil {
 		o.OnFault = func(*warc.Fault) {}
 	}
 	if o.OnProgress == nil {
-		o.OnProgress = func(Progress) {}
+		o.OnProgress = func(RewriteProgress) {}
 	}
 	return o
 }
 
-// Progress is how far Files is.
-type Progress struct {
+// RewriteProgress is how far Rewrite is.
+type RewriteProgress struct {
 	File    string // that is read
 	Read    int64  // bytes of all files up to now; what is behind damage may count twice
 	Records int64
 }
 
-// Result is what Files did.
-type Result struct {
+// RewriteResult is what Rewrite did.
+type RewriteResult struct {
 	File    string `json:"file"`    // that was written
 	Bytes   int64  `json:"bytes"`   // its length
 	Records int64  `json:"records"` // in it
@@ -68,9 +68,9 @@ var ErrExists = errors.New("the file exists: name one that does not")
 // ErrNoRecord says that nothing was written, since no record could be read.
 var ErrNoRecord = errors.New("no record could be read, so nothing is written")
 
-// Files copies all records of some files that can be read into the file out, which must not exist. Damage is told to
+// Rewrite copies all records of some files that can be read into the file out, which must not exist. Damage is told to
 // OnFault; an error is that of a disk, and then there is no new file.
-func Files(fsys vfs.FS, out string, o Options, names ...string) (Result, error) {
+func Rewrite(fsys vfs.FS, out string, o RewriteOptions, names ...string) (RewriteResult, error) {
 	r := rewriter{fsys: fsys, o: o.WithDefaults(), scratch: scratch{fsys: fsys, name: out + ".record.tmp"}}
 	r.result.File = out
 	if _, err := fsys.Size(out); !errors.Is(err, fs.ErrNotExist) {
@@ -107,7 +107,7 @@ const level = 1
 // rewriter writes one file.
 type rewriter struct {
 	fsys    vfs.FS
-	o       Options
+	o       RewriteOptions
 	packer  *member.Packer
 	out     io.Writer
 	scratch scratch
@@ -115,7 +115,7 @@ type rewriter struct {
 	name    string // of the file that is read, its last part
 	read    int64  // bytes of all files
 	hasInfo bool   // of ARC files
-	result  Result
+	result  RewriteResult
 }
 
 // file copies the records of one file.
@@ -134,7 +134,7 @@ func (r *rewriter) file(name string) (err error) {
 	options := warc.ReaderOptions{
 		Name: r.name, Syntax: warc.Warn, OnFault: func(*warc.Fault) { r.result.Mended++ },
 	}
-	z := warc.NewReader(&counted{File: f, read: &r.read}, options)
+	z := warc.NewReader(&countedFile{File: f, read: &r.read}, options)
 	defer z.Close()
 	return warc.ScanRecords(z, func(rec *warc.RecordRead) error {
 		if rec.IsARC {
@@ -145,27 +145,27 @@ func (r *rewriter) file(name string) (err error) {
 		if err := r.checked(z, rec); err != nil {
 			return err
 		}
-		r.o.OnProgress(Progress{File: r.name, Read: r.read, Records: r.result.Records})
+		r.o.OnProgress(RewriteProgress{File: r.name, Read: r.read, Records: r.result.Records})
 		return nil
 	}, leaveOut)
 }
 
-// counted counts what is read of a file.
-type counted struct {
+// countedFile counts what is read of a file.
+type countedFile struct {
 	vfs.File
 
 	read *int64
 }
 
 // Read reads on.
-func (c *counted) Read(b []byte) (int, error) {
+func (c *countedFile) Read(b []byte) (int, error) {
 	n, err := c.File.Read(b)
 	*c.read += int64(n)
 	return n, err
 }
 
 // Seek is that of the file, if it has one: a Reader goes back behind damage.
-func (c *counted) Seek(offset int64, whence int) (int64, error) {
+func (c *countedFile) Seek(offset int64, whence int) (int64, error) {
 	if f, ok := c.File.(io.Seeker); ok {
 		return f.Seek(offset, whence)
 	}

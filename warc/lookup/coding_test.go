@@ -1,4 +1,4 @@
-package coding
+package lookup
 
 import (
 	"bytes"
@@ -56,7 +56,7 @@ func TestDecode_theBytesDecide(t *testing.T) {
 		{"br", page}, {"zstd", page}, {"gzip, br", page}, {"deflate", gzipped(page)}, {"br", gzipped(page)},
 		{"gzip", zstded}, {"", nil},
 	} {
-		r, done, err := Decode(bytes.NewReader(c.payload), c.encoding)
+		r, done, err := DecodePayload(bytes.NewReader(c.payload), c.encoding)
 		if err != nil {
 			t.Errorf("%q over %.20q: %v", c.encoding, c.payload, err)
 			continue
@@ -68,7 +68,7 @@ func TestDecode_theBytesDecide(t *testing.T) {
 		}
 	}
 	for _, encoding := range []string{"gzip", "deflate", "br", "zstd", "gzip, br"} {
-		r, done, err := Decode(bytes.NewReader(nil), encoding)
+		r, done, err := DecodePayload(bytes.NewReader(nil), encoding)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package coding
+package lookup
 
 import (
 	"bufio"
@@ -24,10 +24,10 @@ const windowMax = 64 << 20
 // startMost is how many bytes of a payload are looked at before they are decoded.
 const startMost = 4 << 10
 
-// Decode removes the content encodings that a header field lists, the last one first. An encoding that the bytes do not
-// have, or that is unknown, is passed over: archives and servers name encodings that payloads lack. done frees the
-// decoders.
-func Decode(body io.Reader, encoding string) (decoded io.Reader, done func(), err error) {
+// DecodePayload removes the content encodings that a header field lists, the last one first. An encoding that the bytes
+// do not have, or that is unknown, is passed over: archives and servers name encodings that payloads lack. done frees
+// the decoders.
+func DecodePayload(body io.Reader, encoding string) (decoded io.Reader, done func(), err error) {
 	codings := strings.Split(encoding, ",")
 	if len(codings) > codingsMax {
 		return nil, nil, fmt.Errorf("%d content encodings", len(codings))
