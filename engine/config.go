@@ -19,7 +19,7 @@ import (
 	"orbweaver/engine/page/wall"
 	"orbweaver/engine/state/limits"
 	"orbweaver/engine/state/settings"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/workers/archive"
 	"orbweaver/engine/workers/fetchers"
 	"orbweaver/internal/options"

@@ -37,7 +37,7 @@ import (
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/state/visit"
 	"orbweaver/engine/store/journal"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/workers/parsers"
 	"orbweaver/internal/closers"
 	"orbweaver/internal/mpmc"

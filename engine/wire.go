@@ -28,8 +28,7 @@ import (
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/settings"
 	"orbweaver/engine/state/visit"
-	"orbweaver/engine/traps/skipped"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/workers/parsers"
 	"orbweaver/internal/mpmc"
 	"orbweaver/internal/options"
@@ -99,7 +98,7 @@ func (o *opener) wire() {
 }
 
 // skipSettings are the settings on which the list of skipped URLs depends.
-func (o *opener) skipSettings() skipped.Settings {
+func (o *opener) skipSettings() traps.SkipSettings {
 	s := o.policy.traps.SkipSettings()
 	s.Requisites = o.cfg.Admission.MaxRequisites
 	return s

@@ -3,8 +3,6 @@ package workbench
 import (
 	"encoding/binary"
 	"net/netip"
-
-	"orbweaver/workbench/itemqueue"
 )
 
 // capture is the part of an open snapshot that changes of the workbench add to: what is not written yet, and copies of
@@ -88,11 +86,11 @@ func (c *capture[S]) appendSite(
 // appendItems appends the number of items, their size in bytes, and the items as in the ring. Items of a Visit come
 // first, but after the items that PushFront added since.
 func appendItems[S any](b []byte, s *site[S], l *lease[S]) []byte {
-	var rest itemqueue.Queue
+	var rest itemQueue
 	if s.queue != nil {
 		rest = s.queue.Reader()
 	}
-	var whole itemqueue.Queue
+	var whole itemQueue
 	if l != nil {
 		for range l.frontPushes {
 			whole.PushBack(rest.PopFront(nil), false)

@@ -3,8 +3,6 @@ package workbench
 import (
 	"hash/maphash"
 	"net/netip"
-
-	"orbweaver/workbench/itemqueue"
 )
 
 // contents is what the lock of a workbench guards. Its methods change one site and keep everything that depends on it
@@ -89,7 +87,7 @@ func (c *contents[S]) makeDead(s *site[S], before State, drop func(item []byte))
 	return items
 }
 
-func (c *contents[S]) pushItem(s *site[S], item []byte, push func(q *itemqueue.Queue, item []byte, urgent bool)) bool {
+func (c *contents[S]) pushItem(s *site[S], item []byte, push func(q *itemQueue, item []byte, urgent bool)) bool {
 	if l := c.leaseOf(s); s.placement == dead || (l != nil && l.dead) {
 		return false
 	}

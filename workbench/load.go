@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-
-	"orbweaver/workbench/itemqueue"
 )
 
 // Load reads a chain: a full snapshot and, in order, the incremental snapshots that followed it. No site is leased
@@ -179,7 +177,7 @@ func (l *loader[S]) visitState(f *facts[S]) {
 		s.flags |= flagDiskDropped
 	}
 	if f.items > 0 {
-		s.queue = itemqueue.Load(append([]byte(nil), f.raw...), int(f.items), c.items.urgentFlags)
+		s.queue = loadQueue(append([]byte(nil), f.raw...), int(f.items), c.items.urgentFlags)
 		c.items.addLoaded(s.queue)
 	}
 	switch f.at {
@@ -279,7 +277,7 @@ func (l *loader[S]) queue() (count uint64) {
 	found := uint64(0)
 	for b := l.raw; len(b) > 0 && l.d.Err == nil; found++ {
 		n, used := binary.Uvarint(b)
-		if used <= 0 || n > uint64(len(b)-used) || used != itemqueue.PrefixLen(int(n)) {
+		if used <= 0 || n > uint64(len(b)-used) || used != prefixLen(int(n)) {
 			l.d.Corrupt("invalid item")
 			return 0
 		}

@@ -3,8 +3,6 @@ package workbench
 import (
 	"slices"
 	"time"
-
-	"orbweaver/workbench/itemqueue"
 )
 
 // Memory moves sites and items between a workbench and the disk, so that the workbench does not need more than
@@ -112,7 +110,7 @@ func (m Memory[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte, []
 		from := len(buf)
 		buf = c.items.popFront(&old, buf)
 		if i < minItemsInMemory {
-			c.items.add(&s.queue, buf[from:], (*itemqueue.Queue).PushBack)
+			c.items.add(&s.queue, buf[from:], (*itemQueue).PushBack)
 			buf = buf[:from]
 			continue
 		}

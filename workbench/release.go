@@ -3,8 +3,6 @@ package workbench
 import (
 	"net/netip"
 	"time"
-
-	"orbweaver/workbench/itemqueue"
 )
 
 // Release is the result of a Visit. If several are set, the first of Kill, Replace, a call of Place during the Visit,
@@ -133,7 +131,7 @@ func (c *contents[S]) giveBack(s *site[S], l *lease[S], r Release) {
 	}
 	for _, items := range [...][][]byte{r.Unused, r.Front, first} {
 		for k := len(items) - 1; k >= 0; k-- {
-			c.items.add(&s.queue, items[k], (*itemqueue.Queue).PushFront)
+			c.items.add(&s.queue, items[k], (*itemQueue).PushFront)
 		}
 	}
 }

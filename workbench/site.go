@@ -1,12 +1,10 @@
 package workbench
 
-import "orbweaver/workbench/itemqueue"
-
 // site is the data of one site. There are millions of them, so it has one pointer beside those of S, and no field that
 // only few sites need. The id 0 means that the number is free.
 type site[S any] struct {
-	queue     *itemqueue.Queue // nil if there are no items
-	data      S                // the engine's data; while a Visit is out, as it was before the Visit
+	queue     *itemQueue // nil if there are no items
+	data      S          // the engine's data; while a Visit is out, as it was before the Visit
 	due       int64
 	onDisk    uint64
 	id        uint32

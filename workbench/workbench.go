@@ -3,8 +3,6 @@ package workbench
 import (
 	"encoding/binary"
 	"sync"
-
-	"orbweaver/workbench/itemqueue"
 )
 
 // Workbench holds all sites and decides which may be visited. All methods are safe for concurrent use. Each holds one
@@ -57,7 +55,7 @@ func (w *Workbench[S]) Push(vs *VisitState[S], item []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := &w.contents
-	return c.pushItem(c.sites.of(vs), item, (*itemqueue.Queue).PushBack)
+	return c.pushItem(c.sites.of(vs), item, (*itemQueue).PushBack)
 }
 
 // PushFront puts an item before all others of the site: a retry, a redirect or a robots.txt. The item that was pushed
@@ -67,7 +65,7 @@ func (w *Workbench[S]) PushFront(vs *VisitState[S], item []byte) bool {
 	defer w.mu.Unlock()
 	c := &w.contents
 	s := c.sites.of(vs)
-	ok := c.pushItem(s, item, (*itemqueue.Queue).PushFront)
+	ok := c.pushItem(s, item, (*itemQueue).PushFront)
 	if l := c.leaseOf(s); l != nil && ok {
 		l.frontPushes++
 	}

@@ -13,7 +13,6 @@ import (
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/simweb"
-	"orbweaver/internal/simweb/guest"
 )
 
 func TestCompleteness_rustdoc(t *testing.T) { judge(t, "rustdoc", 9900) }
@@ -75,7 +74,7 @@ func judge(t *testing.T, name string, least int) {
 
 // crawl crawls a guest with the default settings; call it inside a bubble. Sizes of memory have no effect on what is
 // fetched.
-func crawl(t *testing.T, site guest.Guest) report.Report {
+func crawl(t *testing.T, site simweb.Guest) report.Report {
 	t.Helper()
 	rig, err := testbed.NewRig(simweb.Config{Hosts: 1, Graph: simweb.Graph{PagesPerHostMean: 1}}, false)
 	if err != nil {

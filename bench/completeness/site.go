@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"orbweaver/internal/simweb"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,8 +18,6 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
-
-	"orbweaver/internal/simweb/guest"
 )
 
 // sizeMax bounds a skeleton that is read.
@@ -84,11 +83,11 @@ func targets(path string, text []byte, reference *regexp.Regexp) (of []string) {
 	return of
 }
 
-// Host implements guest.Guest.
+// Host implements simweb.Guest.
 func (s *Site) Host(name string) (address netip.Addr, ok bool) { return netip.Addr{}, name == Host }
 
-// Serve implements guest.Guest.
-func (s *Site) Serve(conn net.Conn, r guest.Request) guest.Result {
+// Serve implements simweb.Guest.
+func (s *Site) Serve(conn net.Conn, r simweb.GuestRequest) simweb.GuestResult {
 	path, _, _ := strings.Cut(r.Path, "?")
 	s.mu.Lock()
 	s.requests[path]++
@@ -104,18 +103,18 @@ func (s *Site) Asked() map[string]int {
 	return maps.Clone(s.requests)
 }
 
-func (s *Site) answer(path string) guest.Reply {
+func (s *Site) answer(path string) simweb.GuestReply {
 	if text, found := s.pages[path]; found {
-		return guest.Reply{
+		return simweb.GuestReply{
 			Status: 200, Type: "text/html; charset=utf-8", Body: append([]byte("<!DOCTYPE html><body>"), text...),
 		}
 	}
 	if s.images[path] {
-		return guest.Reply{
+		return simweb.GuestReply{
 			Status: 200, Type: cmp.Or(mime.TypeByExtension(filepath.Ext(path)), "image/png"), Body: []byte(path),
 		}
 	}
-	return guest.Reply{Status: 404, Type: "text/plain", Body: []byte("not found")}
+	return simweb.GuestReply{Status: 404, Type: "text/plain", Body: []byte("not found")}
 }
 
 // Reachable are the paths of the pages to which links lead from the entry, and of their images.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"orbweaver/engine/state/layout"
-	"orbweaver/internal/simweb/guest"
+	"orbweaver/internal/simweb"
 )
 
 // withBodies is added to the seed of a world whose pages include bodies that go through body files.
@@ -38,7 +38,7 @@ func bodySeeds() []string {
 	return []string{"http://" + bodiesHost + "/", "http://" + endlessHost + "/endless"}
 }
 
-// Host implements guest.Guest.
+// Host implements simweb.Guest.
 func (longBodies) Host(name string) (address netip.Addr, ok bool) {
 	switch name {
 	case bodiesHost:
@@ -58,9 +58,9 @@ var noise = sync.OnceValue(func() []byte { //nolint:gochecknoglobals // made onc
 	return b
 })
 
-// Serve implements guest.Guest.
-func (longBodies) Serve(conn net.Conn, r guest.Request) guest.Result {
-	reply := guest.Reply{Status: 200, Type: "application/octet-stream"}
+// Serve implements simweb.Guest.
+func (longBodies) Serve(conn net.Conn, r simweb.GuestRequest) simweb.GuestResult {
+	reply := simweb.GuestReply{Status: 200, Type: "application/octet-stream"}
 	switch r.Path {
 	case "/":
 		reply.Type = "text/html"
@@ -80,7 +80,7 @@ func (longBodies) Serve(conn net.Conn, r guest.Request) guest.Result {
 const answerHead = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/octet-stream\r\n"
 
 // inChunks sends a body that is ten times the chunk.
-func inChunks(conn net.Conn, chunk string) guest.Result {
+func inChunks(conn net.Conn, chunk string) simweb.GuestResult {
 	_, err := fmt.Fprintf(conn, "%sTransfer-Encoding: chunked\r\n\r\n", answerHead)
 	for n := 0; n < 10 && err == nil; n++ {
 		_, err = fmt.Fprintf(conn, "%x\r\n%s\r\n", len(chunk), chunk)
@@ -88,13 +88,13 @@ func inChunks(conn net.Conn, chunk string) guest.Result {
 	if err == nil {
 		_, err = conn.Write([]byte("0\r\n\r\n"))
 	}
-	return guest.Result{Status: 200, Cut: err != nil}
+	return simweb.GuestResult{Status: 200, Cut: err != nil}
 }
 
 // untilClose sends a body whose end is that of the connection.
-func untilClose(conn net.Conn, body string) guest.Result {
+func untilClose(conn net.Conn, body string) simweb.GuestResult {
 	_, err := fmt.Fprintf(conn, "%s\r\n%s", answerHead, body)
-	return guest.Result{Status: 200, Cut: err != nil}
+	return simweb.GuestResult{Status: 200, Cut: err != nil}
 }
 
 // Crashes at calls that change the files of long bodies, on their way from the server and through the compression, and

@@ -16,7 +16,7 @@ import (
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/lifecycle"
-	"orbweaver/engine/traps/skipped"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/golden"
 	"orbweaver/internal/simweb/judge"
 	"orbweaver/internal/trial/captures"
@@ -130,7 +130,7 @@ func (c *crawl) judge(t *testing.T, from warc.Checkpoint, again int) {
 func (c *crawl) leftOut(t *testing.T) map[string]bool {
 	t.Helper()
 	list := map[string]bool{}
-	err := inspect.EachSkipped(c.disk, "crawl", func(s skipped.URL) error {
+	err := inspect.EachSkipped(c.disk, "crawl", func(s traps.SkippedURL) error {
 		list[s.URL] = true
 		return nil
 	})

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/arrivals"
-	"orbweaver/internal/simweb/guest"
 )
 
 // calendar serves two sites beside the simulated web. Their pages say next to nothing new and lead to ever more of
@@ -41,13 +41,13 @@ func (c *calendar) remember(l *arrivals.Log) {
 	}
 }
 
-// Host implements guest.Guest.
+// Host implements simweb.Guest.
 func (c *calendar) Host(name string) (address netip.Addr, ok bool) { return netip.Addr{}, c.has(name) }
 
 func (*calendar) has(host string) bool { return host == firstCalendar || host == secondCalendar }
 
-// Serve implements guest.Guest.
-func (c *calendar) Serve(conn net.Conn, r guest.Request) guest.Result {
+// Serve implements simweb.Guest.
+func (c *calendar) Serve(conn net.Conn, r simweb.GuestRequest) simweb.GuestResult {
 	c.mu.Lock()
 	c.asked["http://"+r.Authority+r.Path]++
 	c.mu.Unlock()
@@ -62,7 +62,7 @@ func (c *calendar) Serve(conn net.Conn, r guest.Request) guest.Result {
 	} else {
 		status = 404
 	}
-	reply := guest.Reply{Status: status, Type: "text/html", Body: []byte(body)}
+	reply := simweb.GuestReply{Status: status, Type: "text/html", Body: []byte(body)}
 	return reply.Send(conn)
 }
 

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 
 	"orbweaver/engine/net/fetch"
-	"orbweaver/internal/simweb/guest"
+	"orbweaver/internal/simweb"
 )
 
 // direct is a network of one web, without names and addresses.
@@ -37,7 +37,7 @@ func (d *direct) DialContext(context.Context, string, string) (net.Conn, error) 
 			}
 			head = append(head, line...)
 		}
-		d.web.Serve(theirs, guest.Request{Authority: d.host, Path: d.path, Head: head})
+		d.web.Serve(theirs, simweb.GuestRequest{Authority: d.host, Path: d.path, Head: head})
 	})
 	return ours, nil
 }

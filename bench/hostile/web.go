@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"orbweaver/internal/simweb"
 	"strconv"
 	"strings"
 	"sync"
-
-	"orbweaver/internal/simweb/guest"
 )
 
 // domain is the top-level domain of all cases; no name below it can be registered.
@@ -75,7 +74,7 @@ func (c *Case) seeds() []string {
 	return c.Seeds
 }
 
-// Host implements guest.Guest.
+// Host implements simweb.Guest.
 func (w *Web) Host(name string) (address netip.Addr, ok bool) {
 	return netip.Addr{}, w.caseOf(name) != nil
 }
@@ -97,8 +96,8 @@ func (w *Web) caseOf(host string) *Case {
 	return w.cases[id]
 }
 
-// Serve implements guest.Guest.
-func (w *Web) Serve(conn net.Conn, r guest.Request) guest.Result {
+// Serve implements simweb.Guest.
+func (w *Web) Serve(conn net.Conn, r simweb.GuestRequest) simweb.GuestResult {
 	method, _, _ := bytes.Cut(r.Head, []byte(" "))
 	host, _, _ := strings.Cut(r.Authority, ":")
 	x := &Exchange{
@@ -121,7 +120,7 @@ func (w *Web) Serve(conn net.Conn, r guest.Request) guest.Result {
 	default:
 		x.Keep = x.Page("404 Not Found", "", "")
 	}
-	return guest.Result{Status: x.status, Keep: x.Keep, Cut: x.clientGone}
+	return simweb.GuestResult{Status: x.status, Keep: x.Keep, Cut: x.clientGone}
 }
 
 // again counts.

@@ -14,7 +14,6 @@ import (
 	"orbweaver/engine/operate/report"
 	"orbweaver/internal/simnet"
 	"orbweaver/internal/simweb"
-	"orbweaver/internal/simweb/guest"
 	"orbweaver/internal/simweb/origin"
 	"orbweaver/internal/vfs"
 )
@@ -33,7 +32,7 @@ func newWeb(t testing.TB, c Case) *web {
 }
 
 // newNet makes a world with one guest, and its network, which ends with the test.
-func newNet(t testing.TB, site guest.Guest) *simnet.Net {
+func newNet(t testing.TB, site simweb.Guest) *simnet.Net {
 	t.Helper()
 	world, err := origin.New(simweb.Config{Hosts: 1, Graph: simweb.Graph{PagesPerHostMean: 1}})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/state/limits"
 	"orbweaver/internal/simnet"
-	"orbweaver/internal/simweb/guest"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 )
 
@@ -34,7 +34,7 @@ const (
 	networkPages = 50
 )
 
-// Host implements guest.Guest.
+// Host implements simweb.Guest.
 func (n *network) Host(name string) (address netip.Addr, ok bool) {
 	var number int
 	if _, err := fmt.Sscanf(name, "t%d.trap.test", &number); err == nil {
@@ -43,8 +43,8 @@ func (n *network) Host(name string) (address netip.Addr, ok bool) {
 	return netip.MustParseAddr("2001:db8:1::1"), name == "honest.test"
 }
 
-// Serve implements guest.Guest.
-func (n *network) Serve(conn net.Conn, r guest.Request) guest.Result {
+// Serve implements simweb.Guest.
+func (n *network) Serve(conn net.Conn, r simweb.GuestRequest) simweb.GuestResult {
 	if r.Authority == "honest.test" {
 		return n.answer(conn, r.Path)
 	}
@@ -57,12 +57,12 @@ func (n *network) Serve(conn net.Conn, r guest.Request) guest.Result {
 	n.mu.Lock()
 	n.open--
 	n.mu.Unlock()
-	return guest.Result{Cut: true}
+	return simweb.GuestResult{Cut: true}
 }
 
 // answer plays the honest site: its first page leads to all networkHosts and to its other pages.
-func (n *network) answer(conn net.Conn, path string) guest.Result {
-	reply := guest.Reply{Status: 200, Type: "text/html", Body: []byte("<p>text")}
+func (n *network) answer(conn net.Conn, path string) simweb.GuestResult {
+	reply := simweb.GuestReply{Status: 200, Type: "text/html", Body: []byte("<p>text")}
 	switch path {
 	case "/robots.txt":
 		reply.Status = 404

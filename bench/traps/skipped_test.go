@@ -11,8 +11,7 @@ import (
 	"orbweaver/engine/durable/inspect"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
-	"orbweaver/engine/traps/skipped"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 )
 
@@ -38,10 +37,10 @@ func (w *web) run(t *testing.T, disk vfs.FS, change func(*engine.Config)) report
 }
 
 // listed reads the list of URLs left out, and fails if one is there twice.
-func listed(t *testing.T, disk vfs.FS) map[string]skipped.URL {
+func listed(t *testing.T, disk vfs.FS) map[string]traps.SkippedURL {
 	t.Helper()
-	list := map[string]skipped.URL{}
-	err := inspect.EachSkipped(disk, "crawl", func(s skipped.URL) error {
+	list := map[string]traps.SkippedURL{}
+	err := inspect.EachSkipped(disk, "crawl", func(s traps.SkippedURL) error {
 		if _, twice := list[s.URL]; twice {
 			t.Errorf("%s is listed twice", s.URL)
 		}
@@ -197,7 +196,7 @@ func TestPathsLeftOutByOptionAreFetchedLater(t *testing.T) {
 		disk := vfs.NewMem(1)
 		w.run(t, disk, func(c *engine.Config) { c.Traps.MaxPathRepeats = 4 })
 		if list := listed(t, disk); len(list) != 1 ||
-			list["http://t03.test/a/a/a/a/a/a/page"].Rule != skipped.RulePathRepeats ||
+			list["http://t03.test/a/a/a/a/a/a/page"].Rule != traps.RulePathRepeats ||
 			w.Score().Trap != 0 {
 			t.Fatalf("listed: %v; %+v", list, w.Score())
 		}

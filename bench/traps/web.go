@@ -3,11 +3,10 @@ package traps
 import (
 	"net"
 	"net/netip"
+	"orbweaver/internal/simweb"
 	"strings"
 	"sync"
 	"time"
-
-	"orbweaver/internal/simweb/guest"
 )
 
 // Web serves a case as a guest of a simulated world. It is safe for concurrent use.
@@ -22,7 +21,7 @@ type Web struct {
 // NewWeb returns a guest that serves a case.
 func NewWeb(c Case) *Web { return &Web{c: c, tally: NewTally(), times: map[string][]time.Time{}} }
 
-// Host implements guest.Guest. A case has all names below .test that are not the world's.
+// Host implements simweb.Guest. A case has all names below .test that are not the world's.
 func (w *Web) Host(name string) (address netip.Addr, ok bool) {
 	if !strings.HasSuffix(name, ".test") || strings.HasSuffix(name, ".sim.test") {
 		return netip.Addr{}, false
@@ -30,13 +29,13 @@ func (w *Web) Host(name string) (address netip.Addr, ok bool) {
 	return w.c.Addr(name), true
 }
 
-// Serve implements guest.Guest.
-func (w *Web) Serve(conn net.Conn, r guest.Request) guest.Result {
+// Serve implements simweb.Guest.
+func (w *Web) Serve(conn net.Conn, r simweb.GuestRequest) simweb.GuestResult {
 	a := Answer{Status: 404}
 	if r.Path != "/robots.txt" {
 		a = w.answer(r.Authority, r.Path)
 	}
-	reply := guest.Reply{Status: a.Status, Type: "text/html", Body: a.Body, Pause: a.Slow}
+	reply := simweb.GuestReply{Status: a.Status, Type: "text/html", Body: a.Body, Pause: a.Slow}
 	if a.Type != "" {
 		reply.Type = a.Type
 	}

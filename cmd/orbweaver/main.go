@@ -14,7 +14,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"orbweaver/cmd/orbweaver/internal/archive"
-	"orbweaver/cmd/orbweaver/internal/botpage"
 	"orbweaver/cmd/orbweaver/internal/cluster"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/ctl"
@@ -61,7 +60,7 @@ type crawlCommands struct {
 	UI      ctl.UICommand        `cmd:"" name:"ui" help:"Serve the dashboard of a running crawl on loopback, for a browser."`
 	Doctor  ctl.DoctorCommand    `cmd:"" help:"Say what limits a running crawl, and what to do."`
 	Explain crawl.ExplainCommand `cmd:"" help:"Say what became of URLs in a crawl, and why."`
-	Botpage botpage.Command      `cmd:"" help:"Print a page for site owners: whose crawler this is, and how to block it."`
+	Botpage crawl.BotPage        `cmd:"" help:"Print a page for site owners: whose crawler this is, and how to block it."`
 }
 
 // reportCommands read a crawl directory.

@@ -5,7 +5,7 @@
 //	operator, changes, inbox  questions and orders; settings that may change; URLs put into a directory
 //	hosts, explain, doctor    why a host waits; what became of a URL; what limits the crawl
 //	dryrun                    what would become of a URL
-//	report, reportpage        report.json and progress.tsv; the page of reports
+//	report                    report.json and progress.tsv
 //	history, logreport        numbers over time; reports from crawl.log
 //	feed, upload              what is new in the archive; closed files on their way to a receiver
 //

@@ -8,5 +8,8 @@
 // there, torn, or lost. A rename or a new name survives only if its directory was synced. Package faultfs wraps either
 // with scripted errors and delays, and package vfstest has the tests.
 //
+// Overlay shows a file system and changes nothing in it, so that a component can be opened at its checkpoint and read.
+// engine/check/fsck and engine/operate/explain read crawl directories through it.
+//
 // WriteAtomic leaves the old content or the new one, never a mixture.
 package vfs

@@ -42,7 +42,7 @@ var starters = places{
 	"cmd/orbweaver/internal/receivers/":          "a timer and context.AfterFunc, stopped when Finish returns",
 	"cmd/orbweaver/internal/crawl/memory.go":     "follows the number of hosts; the function it returns waits",
 	"internal/cli/summary/progress.go":           "the progress line; its Close waits",
-	"cmd/orbweaver/internal/service/reporter.go": "reports to the service manager; its Close waits",
+	"cmd/orbweaver/internal/crawl/service.go":    "reports to the service manager; its Close waits",
 	"internal/cli/console/output.go":             "messages on standard error; its Close waits",
 	"internal/cli/trials/sim.go":                 "a read of standard input cannot be interrupted; the process ends it",
 	"bench/scenario/story/hosts.go":              "connections end with their clients; the end of a run waits for them",

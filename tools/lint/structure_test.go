@@ -17,7 +17,6 @@ const (
 
 // packageReasons are the packages beyond these limits, and why.
 var packageReasons = map[string]string{
-	"cmd/orbweaver/internal/service":       "what systemd is told; nothing of a crawl",
 	"derive/derivetest":                    "a test kit",
 	"engine/peering/transport/transportpb": "generated code",
 }

@@ -15,9 +15,9 @@
 // record that is not complete at the end of such a file does not exist yet.
 //
 // DecodePayload removes content encodings from the payload of a capture. The decoders of the fetcher
-// (engine/net/fetch/coding) work on whole buffers; these work on streams. Both have one rule: a header field is believed
-// only if the first bytes agree. A payload without the encoding is passed on as it is. The number of encodings and the
-// memory for a window are bounded. The length of the result is not: the caller must bound it.
+// (engine/net/fetch/coding) work on whole buffers; these work on streams. Both have one rule: a header field is
+// believed only if the first bytes agree. A payload without the encoding is passed on as it is. The number of encodings
+// and the memory for a window are bounded. The length of the result is not: the caller must bound it.
 //
 // # Costs
 //

@@ -174,7 +174,8 @@ func TestFilesKeepForeignPayloadDigests(t *testing.T) {
 	for i, kept := range map[string]int64{withBlock: 1, packedMembers(alone): 1, alone: 0} {
 		fsys := vfs.NewMem(1)
 		put(t, fsys, "in", i)
-		if r, err := Rewrite(fsys, "new", RewriteOptions{CheckDigests: true}, "in"); r.LeftOut != 1-kept || r.Records != kept {
+		r, err := Rewrite(fsys, "new", RewriteOptions{CheckDigests: true}, "in")
+		if r.LeftOut != 1-kept || r.Records != kept {
 			t.Errorf("%+v, %v, want %d kept:\n%.300q", r, err, kept, i)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"orbweaver/bench/hostile"
 	"orbweaver/internal/cli/command"
 	"orbweaver/internal/cli/trials"
-	"orbweaver/internal/simweb/guest"
+	"orbweaver/internal/simweb"
 )
 
 // simCommand is the simulated web of orbweaver with hostile hosts in it.
@@ -42,7 +42,7 @@ func (c *simCommand) Run(inv *command.Invocation) error {
 	if err != nil {
 		return command.Misuse(err)
 	}
-	return c.Serve(inv, []guest.Guest{web}, web.Seeds(c.HostileHosts))
+	return c.Serve(inv, []simweb.Guest{web}, web.Seeds(c.HostileHosts))
 }
 
 // listHostile prints the cases that can be played.

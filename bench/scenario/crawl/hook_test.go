@@ -16,21 +16,21 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
 	"orbweaver/engine/page/hook"
-	"orbweaver/internal/simweb/guest"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 )
 
 // chain is a guest: a site whose pages have no links. Only the program of --hook knows the next one.
 type chain struct{ pages int }
 
-// Host implements guest.Guest.
+// Host implements simweb.Guest.
 func (chain) Host(name string) (address netip.Addr, ok bool) {
 	return netip.AddrFrom4([4]byte{198, 51, 100, 9}), name == "chain.test"
 }
 
-// Serve implements guest.Guest.
-func (c chain) Serve(conn net.Conn, r guest.Request) guest.Result {
-	reply := guest.Reply{Status: 404, Type: "text/html", Body: []byte("<p>there is nothing here")}
+// Serve implements simweb.Guest.
+func (c chain) Serve(conn net.Conn, r simweb.GuestRequest) simweb.GuestResult {
+	reply := simweb.GuestReply{Status: 404, Type: "text/html", Body: []byte("<p>there is nothing here")}
 	var n int
 	if _, err := fmt.Sscanf(r.Path, "/p%d", &n); err == nil && n < c.pages {
 		reply.Status, reply.Body = 200, fmt.Appendf(nil, "<title>page %d</title>%s", n, words(r.Path))

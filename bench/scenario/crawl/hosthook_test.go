@@ -14,7 +14,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
 	"orbweaver/engine/page/hook"
-	"orbweaver/internal/simweb/guest"
+	"orbweaver/internal/simweb"
 )
 
 // farms is a guest: four sites of 40 pages, which link to the next ones.
@@ -26,14 +26,14 @@ type farms struct {
 
 const farmPages = 40
 
-// Host implements guest.Guest.
+// Host implements simweb.Guest.
 func (*farms) Host(name string) (address netip.Addr, ok bool) {
 	n := strings.Index("spam less late good", strings.TrimSuffix(name, ".test"))
 	return netip.AddrFrom4([4]byte{198, 51, 100, byte(10 + n)}), n >= 0 && strings.HasSuffix(name, ".test")
 }
 
-// Serve implements guest.Guest.
-func (f *farms) Serve(conn net.Conn, r guest.Request) guest.Result {
+// Serve implements simweb.Guest.
+func (f *farms) Serve(conn net.Conn, r simweb.GuestRequest) simweb.GuestResult {
 	f.mu.Lock()
 	now := time.Now()
 	host, _, _ := strings.Cut(r.Authority, ".test")
@@ -42,7 +42,7 @@ func (f *farms) Serve(conn net.Conn, r guest.Request) guest.Result {
 	}
 	f.latest[host] = now
 	f.mu.Unlock()
-	reply := guest.Reply{Status: 404, Type: "text/html", Body: []byte("<p>there is nothing here")}
+	reply := simweb.GuestReply{Status: 404, Type: "text/html", Body: []byte("<p>there is nothing here")}
 	var n int
 	if _, err := fmt.Sscanf(r.Path, "/p%d", &n); err == nil && n < farmPages {
 		reply.Status, reply.Body = 200, fmt.Appendf(nil, "<title>page %d</title>%s<a href=p%d>n<a href=p%d>n", n,

@@ -16,7 +16,6 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/internal/simweb"
-	"orbweaver/internal/simweb/guest"
 	"orbweaver/internal/simweb/judge"
 	"orbweaver/internal/trial/captures"
 )
@@ -24,7 +23,7 @@ import (
 // hidden is a guest: sites with pages that no page links to.
 type hidden struct{}
 
-// Host implements guest.Guest.
+// Host implements simweb.Guest.
 func (hidden) Host(name string) (address netip.Addr, ok bool) {
 	n, ok := map[string]byte{
 		"gallery.test": 1, "folders.test": 2, "soft.test": 3, "plain.test": 4, "endless.test": 5,
@@ -32,9 +31,9 @@ func (hidden) Host(name string) (address netip.Addr, ok bool) {
 	return netip.AddrFrom4([4]byte{198, 51, 100, n}), ok
 }
 
-// Serve implements guest.Guest.
-func (hidden) Serve(conn net.Conn, r guest.Request) guest.Result {
-	reply := guest.Reply{Status: 404, Type: "text/html", Body: []byte("<p>there is nothing here")}
+// Serve implements simweb.Guest.
+func (hidden) Serve(conn net.Conn, r simweb.GuestRequest) simweb.GuestResult {
+	reply := simweb.GuestReply{Status: 404, Type: "text/html", Body: []byte("<p>there is nothing here")}
 	if body, ok := hiddenPage(r.Authority, r.Path); ok {
 		reply.Status, reply.Body = 200, []byte(body)
 	}

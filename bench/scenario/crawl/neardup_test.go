@@ -17,7 +17,6 @@ import (
 	"orbweaver/engine/records/capture"
 	"orbweaver/engine/records/neardup"
 	"orbweaver/internal/simweb"
-	"orbweaver/internal/simweb/guest"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -26,7 +25,7 @@ import (
 // article of the mirror has an image, and leads to a page that nothing else leads to.
 type mirrored struct{ articles int }
 
-// Host implements guest.Guest.
+// Host implements simweb.Guest.
 func (g *mirrored) Host(name string) (address netip.Addr, ok bool) {
 	for i, host := range []string{"site.test", "mirror.site.test"} {
 		if name == host {
@@ -36,9 +35,9 @@ func (g *mirrored) Host(name string) (address netip.Addr, ok bool) {
 	return netip.Addr{}, false
 }
 
-// Serve implements guest.Guest.
-func (g *mirrored) Serve(conn net.Conn, r guest.Request) guest.Result {
-	reply := guest.Reply{Status: 200, Type: "text/html", Body: []byte(g.body(r.Authority, r.Path))}
+// Serve implements simweb.Guest.
+func (g *mirrored) Serve(conn net.Conn, r simweb.GuestRequest) simweb.GuestResult {
+	reply := simweb.GuestReply{Status: 200, Type: "text/html", Body: []byte(g.body(r.Authority, r.Path))}
 	if len(reply.Body) == 0 {
 		reply.Status = 404
 	}

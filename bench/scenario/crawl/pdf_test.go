@@ -16,21 +16,20 @@ import (
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/store/crawllog"
 	"orbweaver/internal/simweb"
-	"orbweaver/internal/simweb/guest"
 )
 
 // library is a guest: a site with a page that names a PDF document of 3 MiB, and with pages that the document names.
 type library struct {
 }
 
-// Host implements guest.Guest.
+// Host implements simweb.Guest.
 func (*library) Host(name string) (address netip.Addr, ok bool) {
 	return netip.AddrFrom4([4]byte{198, 51, 100, 1}), name == "site.test"
 }
 
-// Serve implements guest.Guest.
-func (*library) Serve(conn net.Conn, r guest.Request) guest.Result {
-	reply := guest.Reply{Status: 200, Type: "text/html", Body: []byte("<p>text of " + r.Path)}
+// Serve implements simweb.Guest.
+func (*library) Serve(conn net.Conn, r simweb.GuestRequest) simweb.GuestResult {
+	reply := simweb.GuestReply{Status: 200, Type: "text/html", Body: []byte("<p>text of " + r.Path)}
 	switch r.Path {
 	case "/robots.txt":
 		reply.Status = 404

@@ -17,7 +17,6 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
 	"orbweaver/internal/simweb"
-	"orbweaver/internal/simweb/guest"
 	"orbweaver/internal/simweb/judge"
 	"orbweaver/internal/trial/captures"
 	"orbweaver/internal/vfs"
@@ -32,7 +31,7 @@ const albumPages = 100 // of each host
 // hostName is the name of host i.
 func hostName(i int) string { return fmt.Sprintf("h%d.test", i) }
 
-// Host implements guest.Guest. Each host has an address of its own.
+// Host implements simweb.Guest. Each host has an address of its own.
 func (g *albums) Host(name string) (address netip.Addr, ok bool) {
 	var i int
 	if _, err := fmt.Sscanf(name, "h%d.test", &i); err != nil || i >= g.hosts || name != hostName(i) {
@@ -41,9 +40,9 @@ func (g *albums) Host(name string) (address netip.Addr, ok bool) {
 	return netip.AddrFrom4([4]byte{198, 18, byte(i >> 8), byte(i)}), true
 }
 
-// Serve implements guest.Guest.
-func (g *albums) Serve(conn net.Conn, r guest.Request) guest.Result {
-	reply := guest.Reply{Status: 200, Type: "text/html"}
+// Serve implements simweb.Guest.
+func (g *albums) Serve(conn net.Conn, r simweb.GuestRequest) simweb.GuestResult {
+	reply := simweb.GuestReply{Status: 200, Type: "text/html"}
 	var host, page int
 	switch _, err := fmt.Sscanf(r.Authority+r.Path, "h%d.test/p%d", &host, &page); {
 	case r.Path == "/robots.txt":

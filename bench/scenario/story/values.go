@@ -21,7 +21,7 @@ import (
 	"orbweaver/engine/operate/logreport"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/store/crawllog"
-	"orbweaver/engine/traps/skipped"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/judge"
 	"orbweaver/internal/vfs"
@@ -312,7 +312,7 @@ func (s *Story) via() map[string]string {
 // skipped is how many URLs the crawl lists as left out.
 func (s *Story) skipped() (n int) {
 	s.T.Helper()
-	if err := inspect.EachSkipped(s.Rig.FS, "crawl", func(skipped.URL) error { n++; return nil }); err != nil {
+	if err := inspect.EachSkipped(s.Rig.FS, "crawl", func(traps.SkippedURL) error { n++; return nil }); err != nil {
 		s.Fatalf("%v", err)
 	}
 	return n

@@ -22,7 +22,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 )

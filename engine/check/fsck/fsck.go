@@ -17,7 +17,6 @@ import (
 	"orbweaver/engine/store/otherarchives"
 	"orbweaver/engine/store/receipts"
 	"orbweaver/internal/vfs"
-	"orbweaver/internal/vfs/overlay"
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
@@ -66,7 +65,7 @@ func (o Options) Validate() error {
 // checker is what the checks of one directory share. The checks are types of their own, one for each subject.
 type checker struct {
 	*findings
-	fsys *overlay.FS
+	fsys *vfs.Overlay
 	o    Options
 
 	cut    inspect.Checkpoint
@@ -102,7 +101,7 @@ func Check(ctx context.Context, fsys vfs.FS, dir string, o Options) (Report, err
 	}
 	c := &checker{
 		findings: &findings{ctx: ctx, dir: dir, report: Report{Dir: dir, Areas: []Area{}, Findings: []Finding{}}},
-		fsys:     overlay.New(ctx, receipts.Over(fsys)), o: o.WithDefaults(),
+		fsys:     vfs.NewOverlay(ctx, receipts.Over(fsys)), o: o.WithDefaults(),
 		originals: otherarchives.NewOriginals(fsys, o.With), policy: politeness.Default(),
 		hops: map[xxh3.Uint128]bool{},
 	}

@@ -19,7 +19,7 @@ import (
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/state/visit"
 	"orbweaver/engine/store/journal"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize"

@@ -7,7 +7,7 @@ import (
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/store/manifest"
-	"orbweaver/engine/traps/skipped"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
@@ -22,8 +22,8 @@ type Components struct {
 	Dir       string // frontier/
 	Sieve     *sieve.Sieve
 	Ready     *queued.ReadyQueue
-	Skipped   *skipped.List
-	Traps     func() skipped.Settings // that the list of skipped URLs was made with
+	Skipped   *traps.SkippedList
+	Traps     func() traps.SkipSettings // that the list of skipped URLs was made with
 	Queues    *virtualize.Virtualizer
 	Seen      *dedup.Map
 	Near      Participant // see NearPages
@@ -66,11 +66,11 @@ func (c *Components) order() []entry {
 			sync:    c.Ready.Urgent.Sync,
 			release: func(at *diskq.Checkpoint) error { return c.Ready.Urgent.Release(*at) },
 		}},
-		{Participant: &marker[*skipped.Checkpoint]{
-			part:    func(m *manifest.Manifest) **skipped.Checkpoint { return &m.Skipped },
-			mark:    func() (*skipped.Checkpoint, error) { return c.Skipped.Checkpoint(c.Traps()) },
+		{Participant: &marker[*traps.SkippedCheckpoint]{
+			part:    func(m *manifest.Manifest) **traps.SkippedCheckpoint { return &m.Skipped },
+			mark:    func() (*traps.SkippedCheckpoint, error) { return c.Skipped.Checkpoint(c.Traps()) },
 			sync:    c.Skipped.Queue.Sync,
-			release: func(at *skipped.Checkpoint) error { return c.Skipped.Queue.Release(at.Queue) },
+			release: func(at *traps.SkippedCheckpoint) error { return c.Skipped.Queue.Release(at.Queue) },
 		}},
 		{Participant: &snapshotter[virtualize.Checkpoint, *virtualize.Snapshot]{
 			part: func(m *manifest.Manifest) *virtualize.Checkpoint { return &m.Virt },

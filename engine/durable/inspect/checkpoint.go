@@ -16,7 +16,7 @@ import (
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/store/journal"
 	"orbweaver/engine/store/manifest"
-	"orbweaver/engine/traps/skipped"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize/diskq"
 	"orbweaver/warc"
@@ -71,9 +71,9 @@ func (c *Checkpoint) OutboxFile() string {
 }
 
 // CountSkipped reads the list of skipped URLs and counts them by rule. The checkpoint must have such a list.
-func (c *Checkpoint) CountSkipped() (rules skipped.Counts, err error) {
+func (c *Checkpoint) CountSkipped() (rules traps.SkippedCounts, err error) {
 	err = diskq.Each(c.fsys, c.dir+"/"+layout.SkippedName, c.Skipped.Queue, func(entry []byte) error {
-		s, _, err := skipped.Decode(entry)
+		s, _, err := traps.DecodeSkipped(entry)
 		rules[s.Rule]++
 		return err
 	})
@@ -146,7 +146,7 @@ func (c *Checkpoint) Cluster() (*Cluster, error) {
 }
 
 // EachSkipped calls f for every skipped URL of a crawl, as of its last checkpoint, in order. The crawl may run.
-func EachSkipped(fsys vfs.FS, dir string, f func(skipped.URL) error) error {
+func EachSkipped(fsys vfs.FS, dir string, f func(traps.SkippedURL) error) error {
 	var passed uint64
 	for tries := 0; ; tries++ {
 		m, err := manifest.Read(fsys, dir+"/"+layout.FrontierDir)
@@ -164,7 +164,7 @@ func EachSkipped(fsys vfs.FS, dir string, f func(skipped.URL) error) error {
 			if at++; at <= passed {
 				return nil
 			}
-			s, _, err := skipped.Decode(entry)
+			s, _, err := traps.DecodeSkipped(entry)
 			if err == nil {
 				err = f(s)
 			}

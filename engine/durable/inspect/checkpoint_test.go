@@ -11,8 +11,8 @@ import (
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/store/manifest"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/traps/novelty"
-	"orbweaver/engine/traps/skipped"
 	"orbweaver/internal/vfs"
 )
 
@@ -113,15 +113,15 @@ func TestCheckpoint_Cluster_findsTheAgentOfTheData(t *testing.T) {
 // The skipped URLs of a crawl are listed in order, until the caller has enough.
 func TestEachSkipped_listsInOrder(t *testing.T) {
 	disk := newCrawl(t, func(*manifest.Manifest) {})
-	if err := EachSkipped(disk, "crawl", func(skipped.URL) error { return errors.New("a URL") }); err != nil {
+	if err := EachSkipped(disk, "crawl", func(traps.SkippedURL) error { return errors.New("a URL") }); err != nil {
 		t.Errorf("a crawl without a list: %v", err)
 	}
-	list, err := skipped.Open(disk, front, nil, skipped.Settings{})
+	list, err := traps.OpenSkipped(disk, front, nil, traps.SkipSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	save := func() {
-		saved, err := list.Checkpoint(skipped.Settings{})
+		saved, err := list.Checkpoint(traps.SkipSettings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestEachSkipped_listsInOrder(t *testing.T) {
 	}
 	for _, path := range []string{"/1", "/2", "/3"} {
 		it := queued.URL{Rest: []byte("http://a.test" + path)}
-		if err := list.Add(&it, skipped.RulePathRepeats, novelty.Evidence{}); err != nil {
+		if err := list.Add(&it, traps.RulePathRepeats, novelty.Evidence{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -138,11 +138,11 @@ func TestEachSkipped_listsInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if counts, err := checkpoint.CountSkipped(); err != nil || counts[skipped.RulePathRepeats] != 3 {
+	if counts, err := checkpoint.CountSkipped(); err != nil || counts[traps.RulePathRepeats] != 3 {
 		t.Errorf("%v, %v", counts, err)
 	}
 	var seen []string
-	err = EachSkipped(disk, "crawl", func(s skipped.URL) error {
+	err = EachSkipped(disk, "crawl", func(s traps.SkippedURL) error {
 		seen = append(seen, s.URL)
 		return nil
 	})
@@ -150,7 +150,7 @@ func TestEachSkipped_listsInOrder(t *testing.T) {
 		t.Errorf("%q, %v", seen, err)
 	}
 	enough := errors.New("enough")
-	if err := EachSkipped(disk, "crawl", func(skipped.URL) error { return enough }); !errors.Is(err, enough) {
+	if err := EachSkipped(disk, "crawl", func(traps.SkippedURL) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("the caller ends it: %v", err)
 	}
 	if err := list.Queue.Close(); err != nil {

@@ -11,7 +11,7 @@ import (
 	"orbweaver/engine/state/limits"
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/store/journal"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"

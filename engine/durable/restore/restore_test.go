@@ -18,7 +18,7 @@ import (
 	"orbweaver/engine/state/visit"
 	"orbweaver/engine/store/crawllog"
 	"orbweaver/engine/store/journal"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"

@@ -23,7 +23,7 @@ import (
 	"orbweaver/engine/store/otherarchives"
 	"orbweaver/engine/store/receipts"
 	"orbweaver/engine/store/recrawl"
-	"orbweaver/engine/traps/skipped"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/workers/parsers"
 	"orbweaver/internal/closers"
 	"orbweaver/internal/vfs"
@@ -41,7 +41,7 @@ type Options struct {
 	Queues virtualize.Options
 	Cold   cold.Options
 	Dedup  DedupOptions
-	Skip   skipped.Settings
+	Skip   traps.SkipSettings
 }
 
 // OtherArchives are those of other crawls, which may grow.
@@ -75,7 +75,7 @@ type Storage struct {
 	Cold       *cold.Store
 	Sieve      *sieve.Sieve
 	Ready      *queued.ReadyQueue
-	Skipped    *skipped.List
+	Skipped    *traps.SkippedList
 	SiteQueues *virtualize.Virtualizer
 	Log        *crawllog.Log
 	Previous   recrawl.PreviousCrawl
@@ -157,7 +157,7 @@ func (s *Storage) openQueues(p Place, o Options, m *manifest.Manifest, empty boo
 		return err
 	}
 	s.closers.Add(s.Ready.Close)
-	if s.Skipped, err = skipped.Open(p.FS, p.frontier(), inSkipped, o.Skip); err != nil {
+	if s.Skipped, err = traps.OpenSkipped(p.FS, p.frontier(), inSkipped, o.Skip); err != nil {
 		return err
 	}
 	s.closers.Add(s.Skipped.Queue.Close)

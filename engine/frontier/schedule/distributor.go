@@ -18,8 +18,7 @@ import (
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/state/visit"
 	"orbweaver/engine/store/journal"
-	"orbweaver/engine/traps/skipped"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 )
 
 // Parts are what a Distributor uses.
@@ -38,7 +37,7 @@ type Parts struct {
 	Cluster   Cluster
 	Traps     *traps.Detector
 	Admission Admission // for the short forms of delayed URLs
-	Skipped   *skipped.List
+	Skipped   *traps.SkippedList
 	Live      *settings.Live
 	// RequestTargets is Returner.RequestTargets.
 	RequestTargets func(now time.Time, owns func(site []byte) bool) error

@@ -7,8 +7,8 @@ import (
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/settings"
 	"orbweaver/engine/state/visit"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/traps/novelty"
-	"orbweaver/engine/traps/skipped"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 )
@@ -181,10 +181,10 @@ func (p *placer) place(item []byte, isTurn bool) (isNewSite bool, err error) {
 		return false, nil
 	}
 	if it.Excess {
-		return false, p.skips.skip(it, skipped.RuleRequisitesOfPage, novelty.Evidence{})
+		return false, p.skips.skip(it, traps.RuleRequisitesOfPage, novelty.Evidence{})
 	}
 	if p.delayer.traps.RepeatsFolders(it.Rest, it) {
-		return false, p.skips.skip(it, skipped.RulePathRepeats, novelty.Evidence{})
+		return false, p.skips.skip(it, traps.RulePathRepeats, novelty.Evidence{})
 	}
 	vs, added, refused, err := p.Sites.Admit(key, it.Seed, isTurn)
 	switch {
@@ -194,10 +194,10 @@ func (p *placer) place(item []byte, isTurn bool) (isNewSite bool, err error) {
 		it.Delayed = true
 		return false, p.OnDisk.AppendOfDelayedSite(queued.Append(nil, it))
 	case refused.Outcome == outcome.Novelty:
-		return false, p.skips.skip(it, skipped.RuleEndlessSites, refused.Evidence)
+		return false, p.skips.skip(it, traps.RuleEndlessSites, refused.Evidence)
 	case refused.Outcome == outcome.None && queued.IsRequisite(it.Embeds):
 		if n, full := p.hasAllRequisites(vs); full {
-			return false, p.skips.skip(it, skipped.RuleRequisitesOfSite, novelty.Evidence{Fetched: n})
+			return false, p.skips.skip(it, traps.RuleRequisitesOfSite, novelty.Evidence{Fetched: n})
 		}
 	}
 	it.Rest = path

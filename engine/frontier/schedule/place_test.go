@@ -8,8 +8,8 @@ import (
 
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/queued"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/traps/novelty"
-	"orbweaver/engine/traps/traps"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"

@@ -9,9 +9,8 @@ import (
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/visit"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/traps/novelty"
-	"orbweaver/engine/traps/skipped"
-	"orbweaver/engine/traps/traps"
 )
 
 // Admission takes discovered URLs: admission.Frontier.
@@ -218,7 +217,7 @@ func (d *delayer) takeDelayed(vs *visit.State, group novelty.Group, batch int) (
 			if !fetch {
 				d.url = append(append(d.url[:0], d.key...), it.Rest...)
 				it.Rest = d.url
-				failed := d.skips.skip(&it, skipped.RuleEndlessPart, why)
+				failed := d.skips.skip(&it, traps.RuleEndlessPart, why)
 				fetch = failed != nil // rather than lose it
 				err = errors.Join(err, failed)
 			}

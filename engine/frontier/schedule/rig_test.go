@@ -23,8 +23,7 @@ import (
 	"orbweaver/engine/state/visit"
 	"orbweaver/engine/store/crawllog"
 	"orbweaver/engine/store/journal"
-	"orbweaver/engine/traps/skipped"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
@@ -74,7 +73,7 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 	ready, err := queued.OpenReady(disk, diskq.Options{}, dir, nil)
 	check(err)
 	closeLater(ready)
-	list, err := skipped.Open(disk, dir, nil, skipped.Settings{})
+	list, err := traps.OpenSkipped(disk, dir, nil, traps.SkipSettings{})
 	check(err)
 	closeLater(list.Queue)
 	store, err := cold.Open(disk, cold.Options{Dir: dir + "/cold"}, nil)

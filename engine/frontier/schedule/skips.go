@@ -3,20 +3,20 @@ package schedule
 import (
 	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/queued"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/traps/novelty"
-	"orbweaver/engine/traps/skipped"
 	"orbweaver/internal/outcome"
 )
 
 // skipList skips URLs, for the Distributor: a skipped URL gets its outcome and a place in the list of package skipped.
 type skipList struct {
-	list     *skipped.List
+	list     *traps.SkippedList
 	dead     *DeadSites
 	counters *counters.Live
 }
 
 // skip skips a URL, whole in it.Rest. A URL that an earlier run finished keeps its outcome.
-func (s *skipList) skip(it *queued.URL, rule skipped.Rule, why novelty.Evidence) error {
+func (s *skipList) skip(it *queued.URL, rule traps.Rule, why novelty.Evidence) error {
 	if s.dead.DropIfFinished(it.Rest, it) {
 		return nil
 	}
@@ -29,8 +29,8 @@ func (s *skipList) skip(it *queued.URL, rule skipped.Rule, why novelty.Evidence)
 }
 
 // outcomeOf is the outcome of URLs that are skipped by a rule.
-func outcomeOf(rule skipped.Rule) outcome.Outcome {
-	if rule == skipped.RuleRequisitesOfPage || rule == skipped.RuleRequisitesOfSite {
+func outcomeOf(rule traps.Rule) outcome.Outcome {
+	if rule == traps.RuleRequisitesOfPage || rule == traps.RuleRequisitesOfSite {
 		return outcome.QuotaRequisites
 	}
 	return outcome.Novelty

@@ -14,7 +14,7 @@ import (
 // come first. The other items have two, too. Of each two, the first has the items that were spilled from a full
 // workbench. They are older than all items of the second, which takes ready URLs that find no room in memory. The
 // fifth queue has surplus requisites, which share the turns of the site with its pages. The sixth has the delayed
-// URLs of engine/traps/traps, which come last.
+// URLs of engine/traps, which come last.
 type DiskQueues struct {
 	virt *virtualize.Virtualizer
 	// SurplusIsUrgent, if not nil, says that no pages are fetched any more, with which surplus requisites would share.
@@ -37,7 +37,7 @@ const SurplusShare = 4
 // OrderKey is the key of a queue of ready URLs, whole, of the order: see engine/frontier/order.
 func OrderKey(queue int) uint64 { return 1<<37 | uint64(queue) }
 
-// DelayedSitesKey is the key of the queue of URLs, whole, whose sites are delayed: see engine/traps/traps.
+// DelayedSitesKey is the key of the queue of URLs, whole, whose sites are delayed: see engine/traps.
 const DelayedSitesKey = 1 << 34
 
 // QueueKeys returns the keys of a site's queues in the order in which they are emptied.

@@ -5,7 +5,7 @@
 //
 //	workbench            a few items in memory
 //	spilled, ready       DiskQueues: items that were spilled from memory, then those that found no room in it
-//	delayed              DiskQueues: URLs that look like parts of a trap (engine/traps/traps)
+//	delayed              DiskQueues: URLs that look like parts of a trap (engine/traps)
 //
 // Only the distributor (engine/frontier/schedule) uses DiskQueues. An UnresolvedQueue is safe for concurrent use.
 package sites

@@ -14,7 +14,7 @@ import (
 	"orbweaver/engine/state/settings"
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/state/visit"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"

@@ -14,7 +14,7 @@ import (
 	"orbweaver/engine/state/limits"
 	"orbweaver/engine/state/settings"
 	"orbweaver/engine/state/site"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"

@@ -20,7 +20,7 @@ import (
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/settings"
 	"orbweaver/engine/state/visit"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/workers/parsers"
 	"orbweaver/internal/options"
 )

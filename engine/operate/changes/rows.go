@@ -12,7 +12,7 @@ import (
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/state/limits"
 	"orbweaver/engine/state/settings"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/options"
 	"orbweaver/internal/urlx"
 )

@@ -10,7 +10,7 @@ import (
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/settings"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )

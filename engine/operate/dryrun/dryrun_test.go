@@ -12,7 +12,7 @@ import (
 	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/settings"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/vfstest"

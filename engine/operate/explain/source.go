@@ -11,8 +11,7 @@ import (
 	"orbweaver/engine/net/underway"
 	"orbweaver/engine/operate/hosts"
 	"orbweaver/engine/peering/ownership"
-	"orbweaver/engine/traps/skipped"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
@@ -218,7 +217,7 @@ func (s *Source) addSkipped(_ context.Context, e *Evidence, url []byte, limits L
 	}
 	errEnough := errors.New("enough")
 	n := 0
-	err := eachSkipped(s.FS, s.Dir, func(u skipped.URL) error {
+	err := eachSkipped(s.FS, s.Dir, func(u traps.SkippedURL) error {
 		if u.URL == string(url) {
 			e.Skipped = u.Because()
 			return errEnough

@@ -20,12 +20,10 @@ import (
 	"orbweaver/engine/state/settings"
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/state/visit"
-	"orbweaver/engine/traps/skipped"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/closers"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
-	"orbweaver/internal/vfs/overlay"
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
@@ -34,7 +32,7 @@ import (
 )
 
 // eachSkipped reads the list of skipped URLs of the last checkpoint.
-func eachSkipped(fsys vfs.FS, dir string, f func(skipped.URL) error) error {
+func eachSkipped(fsys vfs.FS, dir string, f func(traps.SkippedURL) error) error {
 	if err := inspect.EachSkipped(fsys, dir, f); err != nil {
 		return fmt.Errorf("explain: skipped URLs: %w", err)
 	}
@@ -148,7 +146,7 @@ func OpenStopped(
 	if err != nil {
 		return nil, err
 	}
-	view := overlay.New(ctx, fsys)
+	view := vfs.NewOverlay(ctx, fsys)
 	known, err := sieve.Open(view, sieve.Options{
 		Dir: dir + "/" + layout.SieveDir, Only: s.fingerprints(c.HashSeed),
 	}.WithDefaults(), &c.Sieve)

@@ -24,8 +24,7 @@ import (
 	"orbweaver/engine/state/visit"
 	"orbweaver/engine/store/crawllog"
 	"orbweaver/engine/store/journal"
-	"orbweaver/engine/traps/skipped"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/outcome"
 )
 
@@ -193,7 +192,7 @@ func (r *Report) addNamed(n *counters.Totals) {
 	}
 	for rule, v := range n.Skipped {
 		if v > 0 {
-			r.Skipped[skipped.Rule(rule).String()] = v
+			r.Skipped[traps.Rule(rule).String()] = v
 		}
 	}
 	for code, v := range n.Statuses {

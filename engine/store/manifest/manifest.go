@@ -23,7 +23,7 @@ import (
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/store/crawllog"
 	"orbweaver/engine/store/journal"
-	"orbweaver/engine/traps/skipped"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
@@ -69,22 +69,22 @@ type Manifest struct {
 	CPUSeconds  float64 `json:"cpu_seconds"`
 	RSSPeak     int64   `json:"rss_peak_bytes"`
 
-	Sieve    sieve.Checkpoint      `json:"sieve"`
-	Ready    diskq.Checkpoint      `json:"ready"`
-	Urgent   *diskq.Checkpoint     `json:"urgent,omitempty"` // the ready URLs that come first; nil before format 9
-	Virt     virtualize.Checkpoint `json:"virtualize"`
-	Seen     dedup.Checkpoint      `json:"seen"`
-	Near     *dedup.Checkpoint     `json:"near,omitempty"` // texts of pages; nil without --near-duplicates
-	Bench    Chain                 `json:"bench"`
-	Cold     cold.Checkpoint       `json:"cold"`
-	Archive  *warc.Checkpoint      `json:"archive"`
-	Counters counters.Totals       `json:"counters"`
-	Sums     map[string]float64    `json:"sums,omitempty"`    // counters.Sums; nil without --stat and --hook
-	Peers    *cluster.Checkpoint   `json:"peers,omitempty"`   // nil for a crawl alone
-	Novelty  []byte                `json:"novelty,omitempty"` // the state of engine/traps/novelty: which URLs are delayed
-	Order    []byte                `json:"order,omitempty"`   // the state of engine/frontier/order: weights of domains
-	Skipped  *skipped.Checkpoint   `json:"skipped,omitempty"` // the list of URLs left out; nil before there was one
-	Log      *crawllog.Checkpoint  `json:"log,omitempty"`     // nil before version 0.2
+	Sieve    sieve.Checkpoint         `json:"sieve"`
+	Ready    diskq.Checkpoint         `json:"ready"`
+	Urgent   *diskq.Checkpoint        `json:"urgent,omitempty"` // the ready URLs that come first; nil before format 9
+	Virt     virtualize.Checkpoint    `json:"virtualize"`
+	Seen     dedup.Checkpoint         `json:"seen"`
+	Near     *dedup.Checkpoint        `json:"near,omitempty"` // texts of pages; nil without --near-duplicates
+	Bench    Chain                    `json:"bench"`
+	Cold     cold.Checkpoint          `json:"cold"`
+	Archive  *warc.Checkpoint         `json:"archive"`
+	Counters counters.Totals          `json:"counters"`
+	Sums     map[string]float64       `json:"sums,omitempty"`    // counters.Sums; nil without --stat and --hook
+	Peers    *cluster.Checkpoint      `json:"peers,omitempty"`   // nil for a crawl alone
+	Novelty  []byte                   `json:"novelty,omitempty"` // the state of package novelty: which URLs are delayed
+	Order    []byte                   `json:"order,omitempty"`   // the state of engine/frontier/order: weights of domains
+	Skipped  *traps.SkippedCheckpoint `json:"skipped,omitempty"` // the list of URLs left out; nil before there was one
+	Log      *crawllog.Checkpoint     `json:"log,omitempty"`     // nil before version 0.2
 }
 
 // The number of the format in the first line. A version that reads a number refuses higher ones by name, so it grows

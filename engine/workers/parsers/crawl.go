@@ -19,7 +19,7 @@ import (
 	"orbweaver/engine/store/journal"
 	"orbweaver/engine/store/otherarchives"
 	"orbweaver/engine/store/recrawl"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/outcome"
 	"orbweaver/sieve/fpcache"
 )

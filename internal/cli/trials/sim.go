@@ -15,7 +15,6 @@ import (
 	"orbweaver/internal/cli/command"
 	"orbweaver/internal/cli/process"
 	"orbweaver/internal/simweb"
-	"orbweaver/internal/simweb/guest"
 	"orbweaver/internal/simweb/judge"
 	"orbweaver/internal/trial/captures"
 	"orbweaver/internal/trial/load"
@@ -84,7 +83,7 @@ Examples:
 func (c *SimCommand) Run(inv *command.Invocation) error { return c.Serve(inv, nil, nil) }
 
 // Serve serves guests as well: hosts that the simulated web does not draw, with further seeds of theirs.
-func (c *SimCommand) Serve(inv *command.Invocation, guests []guest.Guest, seeds []string) error {
+func (c *SimCommand) Serve(inv *command.Invocation, guests []simweb.Guest, seeds []string) error {
 	world, err := c.config()
 	if err != nil {
 		return command.Misuse(err)

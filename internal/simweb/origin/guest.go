@@ -3,11 +3,10 @@ package origin
 import (
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/arrivals"
-	"orbweaver/internal/simweb/guest"
 )
 
 // serveGuest has a guest answer.
-func (s *session) serveGuest(g guest.Guest, q *request, https bool, authority, path string, head []byte) {
+func (s *session) serveGuest(g simweb.Guest, q *request, https bool, authority, path string, head []byte) {
 	scheme := "http://"
 	if https {
 		scheme = "https://"
@@ -16,7 +15,7 @@ func (s *session) serveGuest(g guest.Guest, q *request, https bool, authority, p
 		Start: s.start, Conn: s.id, Target: simweb.Target{Host: -1, Kind: simweb.KindGuest},
 		URL: scheme + authority + path, Agent: q.agent,
 	}
-	result := g.Serve(s.conn, guest.Request{
+	result := g.Serve(s.conn, simweb.GuestRequest{
 		TLS: https, Before: s.guests, Authority: authority, Path: path, Head: head, Rest: s.b.in[len(head):s.n],
 	})
 	s.guests++

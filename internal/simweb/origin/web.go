@@ -10,7 +10,6 @@ import (
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/arrivals"
 	"orbweaver/internal/simweb/content"
-	"orbweaver/internal/simweb/guest"
 	"orbweaver/internal/simweb/judge"
 )
 
@@ -20,7 +19,7 @@ type Web struct {
 	*simweb.Model
 	config  simweb.Config
 	writer  *content.Writer
-	guests  guest.List
+	guests  simweb.Guests
 	discard *arrivals.Log // for connections that are not logged
 	buffers sync.Pool     // *buffer
 	sheets  sync.Pool     // *sheet
@@ -66,7 +65,7 @@ func (w *Web) Again(l *arrivals.Log) *Web {
 }
 
 // Invite adds a guest to the web, before anything is served.
-func (w *Web) Invite(g guest.Guest) { w.guests = append(w.guests, g) }
+func (w *Web) Invite(g simweb.Guest) { w.guests = append(w.guests, g) }
 
 // HasGuest reports whether an authority names a host of a guest.
 func (w *Web) HasGuest(authority string) bool { return w.guests.Has(authority) }

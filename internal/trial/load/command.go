@@ -16,7 +16,6 @@ import (
 	"orbweaver/internal/cputime"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/arrivals"
-	"orbweaver/internal/simweb/guest"
 	"orbweaver/internal/simweb/judge"
 	"orbweaver/internal/simweb/origin"
 	"orbweaver/internal/trial/visits"
@@ -25,9 +24,9 @@ import (
 // SimOptions is what `orbweaver sim` is told.
 type SimOptions struct {
 	World  simweb.Config
-	Guests guest.List // serve hosts of their own beside the world's
-	Listen Options    // its Log is ignored: there is always one
-	Seeds  int        // how many seeds; 0 means 100
+	Guests simweb.Guests // serve hosts of their own beside the world's
+	Listen Options       // its Log is ignored: there is always one
+	Seeds  int           // how many seeds; 0 means 100
 	// More are seeds beside those of the world: the guest's.
 	More []string
 	// SeedsFile is written with one URL a line before Ready is called; "" writes none.

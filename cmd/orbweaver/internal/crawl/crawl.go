@@ -10,7 +10,6 @@ import (
 	"syscall"
 
 	"orbweaver/cmd/orbweaver/internal/receivers"
-	"orbweaver/cmd/orbweaver/internal/service"
 	"orbweaver/engine"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/net/fetch/addrguard"
@@ -232,7 +231,7 @@ func (c *Command) crawl(
 	if err != nil {
 		log.Warn("the service manager cannot be told how the crawl is", "error", err)
 	}
-	reporter := service.Start(ctx, service.Options{
+	reporter := startReporter(ctx, serviceOptions{
 		Supervisor: supervisor, Crawl: e, Checkpoint: cfg.Intervals.Checkpoint, Log: log,
 	})
 	progress := summary.StartProgress(ctx, c.output, c.progress(), e)

@@ -9,7 +9,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/net/cookie"
 	"orbweaver/engine/operate/report"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/plural"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/net/cookie"
-	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/plural"
 )
 

@@ -19,7 +19,6 @@ import (
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/simnet"
 	"orbweaver/internal/simweb"
-	"orbweaver/internal/simweb/guest"
 	"orbweaver/internal/simweb/origin"
 	"orbweaver/internal/trial/captures"
 	"orbweaver/internal/vfs"
@@ -46,7 +45,7 @@ type sampleRequest struct {
 
 const samplePages = 1200 // of long.test
 
-// Host implements guest.Guest.
+// Host implements simweb.Guest.
 func (*sampleWeb) Host(name string) (address netip.Addr, ok bool) {
 	var n int
 	if _, err := fmt.Sscanf(name, "h%d.many.test", &n); err == nil {
@@ -57,15 +56,15 @@ func (*sampleWeb) Host(name string) (address netip.Addr, ok bool) {
 	return netip.AddrFrom4([4]byte{198, 51, 100, byte(max(at, 1))}), at >= 0 // site and twin have one address
 }
 
-// Serve implements guest.Guest.
-func (g *sampleWeb) Serve(conn net.Conn, r guest.Request) guest.Result {
+// Serve implements simweb.Guest.
+func (g *sampleWeb) Serve(conn net.Conn, r simweb.GuestRequest) simweb.GuestResult {
 	g.mu.Lock()
 	g.requests = append(g.requests, sampleRequest{host: r.Authority, path: r.Path, begin: time.Now()})
 	at := len(g.requests) - 1
 	reply := g.reply(r.Authority, r.Path)
 	g.mu.Unlock()
 	if g.endsAt > 0 && time.Since(g.began) > g.endsAt {
-		return guest.Result{}
+		return simweb.GuestResult{}
 	}
 	result := reply.Send(conn)
 	g.mu.Lock()
@@ -75,9 +74,9 @@ func (g *sampleWeb) Serve(conn net.Conn, r guest.Request) guest.Result {
 }
 
 // reply is the answer to a request. The caller holds mu.
-func (g *sampleWeb) reply(host, path string) guest.Reply {
-	text := func(mediaType, body string) guest.Reply {
-		return guest.Reply{Status: 200, Type: mediaType, Body: []byte(body)}
+func (g *sampleWeb) reply(host, path string) simweb.GuestReply {
+	text := func(mediaType, body string) simweb.GuestReply {
+		return simweb.GuestReply{Status: 200, Type: mediaType, Body: []byte(body)}
 	}
 	var n int
 	switch url := host + path; {
@@ -97,7 +96,7 @@ func (g *sampleWeb) reply(host, path string) guest.Reply {
 		return text("text/html", "<a href=/1><a href=/2>")
 	case url == "site.test/fails" && g.failures < 4:
 		g.failures++
-		return guest.Reply{Status: 500, Type: "text/html", Body: []byte("later")}
+		return simweb.GuestReply{Status: 500, Type: "text/html", Body: []byte("later")}
 	case scanned(url, "site.test/day/%d", &n):
 		page := ""
 		for next := range 20 { // of the next twenty days; twenty days have one payload
@@ -107,7 +106,7 @@ func (g *sampleWeb) reply(host, path string) guest.Reply {
 	case scanned(url, "long.test/%d", &n) && n < samplePages:
 		return text("text/html", fmt.Sprintf("<a href=/%d>", n+1)+ownWords(n))
 	case path == "/robots.txt":
-		return guest.Reply{Status: 404, Type: "text/html"}
+		return simweb.GuestReply{Status: 404, Type: "text/html"}
 	default:
 		return text("text/html", "the end of "+path)
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"orbweaver/engine"
+	"orbweaver/engine/operate/control/dashboard"
 	"orbweaver/engine/operate/logreport"
-	"orbweaver/engine/operate/reportpage"
 	"orbweaver/engine/state/layout"
 )
 
@@ -22,7 +22,7 @@ func writeReports(ctx context.Context, dir string, log *slog.Logger) {
 	if err := logreport.Write(ctx, engine.Disk(dir), dir, logreport.Options{}); err != nil {
 		log.Warn("the reports in "+layout.ReportsDir+"/ are not complete; 'orbweaver report' prints them", "error", err)
 	}
-	if err := reportpage.WriteFile(engine.Disk(dir), dir, log); err != nil {
+	if err := dashboard.WriteReportPage(engine.Disk(dir), dir, log); err != nil {
 		log.Warn("the page of the reports is not written; 'orbweaver report --html' prints it", "error", err)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"text/tabwriter"
 
 	"orbweaver/engine/durable/inspect"
+	"orbweaver/engine/operate/control/dashboard"
 	"orbweaver/engine/operate/logreport"
-	"orbweaver/engine/operate/reportpage"
 	"orbweaver/engine/state/layout"
 	"orbweaver/internal/cli/command"
 	"orbweaver/internal/plural"
@@ -146,7 +146,7 @@ func (c *ReportCommand) Run(inv *command.Invocation) (err error) {
 // printPage prints the page of a crawl that may run.
 func (c *ReportCommand) printPage(inv *command.Invocation, r *logreport.Reports) error {
 	log := slog.New(slog.NewTextHandler(inv.Stderr, nil))
-	p, err := reportpage.Make(inv.Context, vfs.Disk(), c.Dir, r, log)
+	p, err := dashboard.MakeReportPage(inv.Context, vfs.Disk(), c.Dir, r, log)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 
 	"orbweaver/engine/durable/inspect"
-	"orbweaver/engine/traps/skipped"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/cli/command"
 	"orbweaver/internal/vfs"
 )
@@ -43,7 +43,7 @@ Examples:
 func (c *SkippedCommand) Run(inv *command.Invocation) error {
 	lines := json.NewEncoder(inv.Stdout)
 	lines.SetEscapeHTML(false)
-	err := inspect.EachSkipped(vfs.Disk(), c.Dir, func(s skipped.URL) error {
+	err := inspect.EachSkipped(vfs.Disk(), c.Dir, func(s traps.SkippedURL) error {
 		if c.JSON {
 			return lines.Encode(s)
 		}

@@ -13,6 +13,13 @@
 //
 // A session is a signed time. It needs no memory, and is valid after a restart that keeps the token.
 //
+// # The page of a report
+//
+// WriteReportPage makes one page of HTML from what a crawl leaves behind: report.json, logs/history and the files of
+// reports/. The page needs no other file, no script and no network, so that it can be kept beside the archive. It has
+// at most 25 rows of each report and texts of at most 200 bytes (TestPage_isSmallWhateverTheCrawl). All that comes from
+// servers is escaped by html/template.
+//
 // # What it costs
 //
 // Each open page is one request that waits. An event is made once a second for all of them, while one is open. Other

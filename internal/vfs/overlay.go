@@ -1,4 +1,4 @@
-package overlay
+package vfs
 
 import (
 	"context"
@@ -7,41 +7,41 @@ import (
 	"io/fs"
 	"path"
 	"sync"
-
-	"orbweaver/internal/vfs"
 )
 
-// FS shows a file system and changes nothing in it. What a component truncates or removes when it reopens at its
+// Overlay shows a file system and changes nothing in it. What a component truncates or removes when it reopens at its
 // checkpoint is missing in the overlay, and unchanged on the disk. Nothing can be written. Files are read, and mapped,
 // from where they are.
-type FS struct {
+type Overlay struct {
 	ctx  context.Context //nolint:containedctx // one check's: its end is the end of every read
-	base vfs.FS
+	base FS
 
 	mu      sync.Mutex
 	removed map[string]bool
 	cut     map[string]int64 // lengths of files that were truncated
 }
 
-// New returns an overlay of base. The end of ctx is the end of every read.
-func New(ctx context.Context, base vfs.FS) *FS {
-	return &FS{ctx: ctx, base: base, removed: map[string]bool{}, cut: map[string]int64{}}
+// NewOverlay returns an overlay of base. The end of ctx is the end of every read.
+func NewOverlay(ctx context.Context, base FS) *Overlay {
+	return &Overlay{ctx: ctx, base: base, removed: map[string]bool{}, cut: map[string]int64{}}
 }
 
-func pathError(op, name string, err error) error { return &fs.PathError{Op: op, Path: name, Err: err} }
+func overlayError(op, name string, err error) error {
+	return &fs.PathError{Op: op, Path: name, Err: err}
+}
 
 // Create implements vfs.FS: it refuses.
-func (o *FS) Create(name string) (vfs.File, error) {
-	return nil, pathError("create", name, fs.ErrPermission)
+func (o *Overlay) Create(name string) (File, error) {
+	return nil, overlayError("create", name, fs.ErrPermission)
 }
 
 // Open implements vfs.FS.
-func (o *FS) Open(name string) (vfs.File, error) {
+func (o *Overlay) Open(name string) (File, error) {
 	o.mu.Lock()
 	gone := o.removed[path.Clean(name)]
 	o.mu.Unlock()
 	if gone {
-		return nil, pathError("open", name, fs.ErrNotExist)
+		return nil, overlayError("open", name, fs.ErrNotExist)
 	}
 	if err := o.ctx.Err(); err != nil {
 		return nil, err
@@ -54,15 +54,15 @@ func (o *FS) Open(name string) (vfs.File, error) {
 }
 
 // OpenRW implements vfs.FS; what it opens can be made shorter and not written.
-func (o *FS) OpenRW(name string) (vfs.File, error) { return o.Open(name) }
+func (o *Overlay) OpenRW(name string) (File, error) { return o.Open(name) }
 
 // Rename implements vfs.FS: it refuses.
-func (o *FS) Rename(oldName, _ string) error {
-	return pathError("rename", oldName, fs.ErrPermission)
+func (o *Overlay) Rename(oldName, _ string) error {
+	return overlayError("rename", oldName, fs.ErrPermission)
 }
 
 // Remove implements vfs.FS.
-func (o *FS) Remove(name string) error {
+func (o *Overlay) Remove(name string) error {
 	if _, err := o.Size(name); err != nil {
 		return err
 	}
@@ -73,10 +73,10 @@ func (o *FS) Remove(name string) error {
 }
 
 // MkdirAll implements vfs.FS: what is not there stays away.
-func (o *FS) MkdirAll(string) error { return nil }
+func (o *Overlay) MkdirAll(string) error { return nil }
 
 // List implements vfs.FS.
-func (o *FS) List(dir string) ([]string, error) {
+func (o *Overlay) List(dir string) ([]string, error) {
 	names, err := o.base.List(dir)
 	if err != nil {
 		return nil, err
@@ -93,11 +93,11 @@ func (o *FS) List(dir string) ([]string, error) {
 }
 
 // Size implements vfs.FS.
-func (o *FS) Size(name string) (int64, error) {
+func (o *Overlay) Size(name string) (int64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.removed[path.Clean(name)] {
-		return 0, pathError("stat", name, fs.ErrNotExist)
+		return 0, overlayError("stat", name, fs.ErrNotExist)
 	}
 	size, err := o.base.Size(name)
 	if n, ok := o.cut[path.Clean(name)]; ok && err == nil {
@@ -107,18 +107,18 @@ func (o *FS) Size(name string) (int64, error) {
 }
 
 // SyncDir implements vfs.FS.
-func (o *FS) SyncDir(string) error { return nil }
+func (o *Overlay) SyncDir(string) error { return nil }
 
 // Lock implements vfs.FS: locks are taken outside.
-func (o *FS) Lock(name string) (io.Closer, error) {
-	return nil, pathError("lock", name, fs.ErrPermission)
+func (o *Overlay) Lock(name string) (io.Closer, error) {
+	return nil, overlayError("lock", name, fs.ErrPermission)
 }
 
 // Free implements vfs.FS.
-func (o *FS) Free(string) (int64, error) { return 0, nil }
+func (o *Overlay) Free(string) (int64, error) { return 0, nil }
 
 // Hidden returns how many names have been removed below a directory.
-func (o *FS) Hidden(dir string) (n int) {
+func (o *Overlay) Hidden(dir string) (n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for name := range o.removed {
@@ -131,8 +131,8 @@ func (o *FS) Hidden(dir string) (n int) {
 
 // file takes Close and Name from the file beneath, which was opened for reading only.
 type file struct {
-	vfs.File
-	o    *FS
+	File
+	o    *Overlay
 	name string
 	at   int64
 }
@@ -187,12 +187,12 @@ func (f *file) Read(p []byte) (int, error) {
 
 // Write implements vfs.File: it refuses.
 func (f *file) Write([]byte) (int, error) {
-	return 0, pathError("write", f.name, fs.ErrPermission)
+	return 0, overlayError("write", f.name, fs.ErrPermission)
 }
 
 // WriteAt implements vfs.File: it refuses.
 func (f *file) WriteAt([]byte, int64) (int, error) {
-	return 0, pathError("write", f.name, fs.ErrPermission)
+	return 0, overlayError("write", f.name, fs.ErrPermission)
 }
 
 // Truncate implements vfs.File. It changes the overlay only.
@@ -202,7 +202,7 @@ func (f *file) Truncate(size int64) error {
 		return err
 	}
 	if size > now {
-		return pathError("truncate", f.name, fs.ErrPermission)
+		return overlayError("truncate", f.name, fs.ErrPermission)
 	}
 	f.o.mu.Lock()
 	defer f.o.mu.Unlock()
@@ -215,13 +215,13 @@ func (f *file) Sync() error { return nil }
 
 // Allocate implements vfs.File: it refuses.
 func (f *file) Allocate(int64, int64) error {
-	return pathError("allocate", f.name, fs.ErrPermission)
+	return overlayError("allocate", f.name, fs.ErrPermission)
 }
 
 // Map implements vfs.File; the mapping is for reading only.
-func (f *file) Map(length int64) (vfs.Mapping, error) {
+func (f *file) Map(length int64) (Mapping, error) {
 	if size, err := f.Size(); err != nil || length > size {
-		return nil, pathError("map", f.name, fmt.Errorf("length %d of a file of %d bytes: %w", length, size, err))
+		return nil, overlayError("map", f.name, fmt.Errorf("length %d of a file of %d bytes: %w", length, size, err))
 	}
 	return f.File.Map(length)
 }

@@ -1,4 +1,4 @@
-package botpage
+package crawl
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package overlay
+package vfs
 
 import (
 	"context"
@@ -8,29 +8,27 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-
-	"orbweaver/internal/vfs"
 )
 
 // Both kinds of disk: the real one maps files, and a mapping of a file that is open for reading must not be written.
 func disks(t *testing.T) map[string]struct {
-	fsys vfs.FS
+	fsys FS
 	dir  string
 } {
 	t.Helper()
-	mem := vfs.NewMem(1)
+	mem := NewMem(1)
 	if err := mem.MkdirAll("d"); err != nil {
 		t.Fatal(err)
 	}
 	return map[string]struct {
-		fsys vfs.FS
+		fsys FS
 		dir  string
-	}{"memory": {mem, "d"}, "disk": {vfs.Disk(), filepath.ToSlash(t.TempDir())}}
+	}{"memory": {mem, "d"}, "disk": {Disk(), filepath.ToSlash(t.TempDir())}}
 }
 
-func put(t *testing.T, fsys vfs.FS, name, text string) {
+func putAll(t *testing.T, fsys FS, name, text string) {
 	t.Helper()
-	err := vfs.WriteAtomic(fsys, name, func(w io.Writer) error {
+	err := WriteAtomic(fsys, name, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})
@@ -39,9 +37,9 @@ func put(t *testing.T, fsys vfs.FS, name, text string) {
 	}
 }
 
-func read(t *testing.T, fsys vfs.FS, name string) string {
+func read(t *testing.T, fsys FS, name string) string {
 	t.Helper()
-	b, err := vfs.ReadFile(fsys, name)
+	b, err := ReadFile(fsys, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,9 +50,9 @@ func TestOverlay_truncationsAndRemovalsAreSeenThroughItAndNowhereElse(t *testing
 	for kind, d := range disks(t) {
 		t.Run(kind, func(t *testing.T) {
 			a, b := d.dir+"/a", d.dir+"/b"
-			put(t, d.fsys, a, "0123456789")
-			put(t, d.fsys, b, "b")
-			o := New(t.Context(), d.fsys)
+			putAll(t, d.fsys, a, "0123456789")
+			putAll(t, d.fsys, b, "b")
+			o := NewOverlay(t.Context(), d.fsys)
 			f, err := o.OpenRW(a)
 			if err != nil {
 				t.Fatal(err)
@@ -101,8 +99,8 @@ func TestOverlay_nothingCanBeWritten(t *testing.T) {
 	for kind, d := range disks(t) {
 		t.Run(kind, func(t *testing.T) {
 			a := d.dir + "/a"
-			put(t, d.fsys, a, "0123456789")
-			o := New(t.Context(), d.fsys)
+			putAll(t, d.fsys, a, "0123456789")
+			o := NewOverlay(t.Context(), d.fsys)
 			f, err := o.OpenRW(a)
 			if err != nil {
 				t.Fatal(err)
@@ -143,10 +141,10 @@ func TestOverlay_nothingCanBeWritten(t *testing.T) {
 }
 
 func TestOverlay_theEndOfTheCheckIsTheEndOfEveryRead(t *testing.T) {
-	mem := vfs.NewMem(1)
-	put(t, mem, "a", "0123456789")
+	mem := NewMem(1)
+	putAll(t, mem, "a", "0123456789")
 	ctx, cancel := context.WithCancel(t.Context())
-	o := New(ctx, mem)
+	o := NewOverlay(ctx, mem)
 	f, err := o.Open("a")
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package service
+package crawl
 
 import (
 	"context"
@@ -16,14 +16,14 @@ import (
 	"orbweaver/internal/cli/process"
 )
 
-// inbox is a service manager that keeps the messages.
-type inbox struct {
+// socketInbox is a service manager that keeps the messages.
+type socketInbox struct {
 	mu       sync.Mutex
 	messages []string
 }
 
 // Write takes one message.
-func (i *inbox) Write(b []byte) (int, error) {
+func (i *socketInbox) Write(b []byte) (int, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.messages = append(i.messages, string(b))
@@ -31,7 +31,7 @@ func (i *inbox) Write(b []byte) (int, error) {
 }
 
 // take returns the messages since the last call.
-func (i *inbox) take() (messages []string) {
+func (i *socketInbox) take() (messages []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	messages, i.messages = i.messages, nil
@@ -70,9 +70,9 @@ func (c *scriptedCrawl) set(change func(r *report.Report)) {
 const watchdog = 30 * time.Second
 
 // started is a reporter in a bubble of virtual time, with a crawl that takes a checkpoint every 30 s.
-func started(ctx context.Context, crawl Crawl) (*Reporter, *inbox) {
-	manager := new(inbox)
-	return Start(ctx, Options{
+func started(ctx context.Context, crawl servedCrawl) (*serviceReporter, *socketInbox) {
+	manager := new(socketInbox)
+	return startReporter(ctx, serviceOptions{
 		Supervisor: process.NewSupervisor(manager, watchdog), Crawl: crawl, Checkpoint: 30 * time.Second,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}), manager
@@ -198,5 +198,5 @@ func TestReporter_withoutAServiceManagerDoesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	Start(t.Context(), Options{Supervisor: none, Crawl: &scriptedCrawl{}}).Close()
+	startReporter(t.Context(), serviceOptions{Supervisor: none, Crawl: &scriptedCrawl{}}).Close()
 }

@@ -1,4 +1,4 @@
-package skipped
+package traps
 
 import (
 	"testing"
@@ -16,15 +16,15 @@ func TestGolden_skippedURL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &List{Queue: q}
+	l := &SkippedList{Queue: q}
 	why := novelty.Evidence{Level: 2, Fetched: 300, Streak: 40, Found: 5000}
 	if err := l.Add(&queued.URL{Depth: 9, Rest: []byte("http://a.test/day/1")}, RuleEndlessPart, why); err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := Decode(
+	got, _, err := DecodeSkipped(
 		golden.Compare(t, "skipped-2", "3d77d1e19b60ee9f46304925674ed168ef035387e7907b05cff84aff997ddaaf", l.added),
 	)
-	if want := (URL{URL: "http://a.test/day/1", Evidence: why, Depth: 9, Rule: RuleEndlessPart}); err != nil ||
+	if want := (SkippedURL{URL: "http://a.test/day/1", Evidence: why, Depth: 9, Rule: RuleEndlessPart}); err != nil ||
 		got != want {
 		t.Errorf("%+v, %v", got, err)
 	}

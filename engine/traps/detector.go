@@ -7,7 +7,6 @@ import (
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/traps/novelty"
-	"orbweaver/engine/traps/skipped"
 	"orbweaver/internal/urlx"
 )
 
@@ -19,7 +18,7 @@ type Detector struct {
 	pages   *novelty.Detector
 
 	mu   sync.Mutex
-	skip skipped.Settings // guarded by mu: see SkipSettings
+	skip SkipSettings // guarded by mu: see SkipSettings
 }
 
 // The kinds of groups.
@@ -54,7 +53,7 @@ func (t *Detector) Change(options *Options) {
 }
 
 // SkipSettings are the settings under which URLs were skipped. If the next run skips less, it queues them again.
-func (t *Detector) SkipSettings() skipped.Settings {
+func (t *Detector) SkipSettings() SkipSettings {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.skip
@@ -168,4 +167,65 @@ func (t *Detector) NotePage(url []byte, first bool, p novelty.Page, words *novel
 		t.pages.NotePage(t.domainOf(site), nil, p, words)
 	}
 	return isNew
+}
+
+// Options bound what endless or repetitive parts of sites cost.
+type Options struct {
+	MaxPathRepeats int         `help:"Skip URLs whose path repeats the same one to four folders more than N times in a row; 0 for no limit. --novelty already bounds endless paths; set it if even their first pages are unwanted. 'orbweaver skipped' lists what is skipped." default:"0" placeholder:"N"`
+	Novelty        NoveltyMode `type:"word" help:"on: URLs of a part of a site whose pages repeat known text wait until the site has nothing else. They are skipped only above --trap-floor. off: no URL waits or is skipped, and a crawl of an endless site does not end." oneof:"on,off" default:"on" placeholder:"MODE"`
+	TrapFloor      int         `help:"Delayed URLs of one part of a site that are fetched before any is skipped. Then a URL is skipped only if the part repeats itself and keeps growing; ten times as many if its payloads differ. Raise it if 'orbweaver skipped' lists pages that you want, and start the crawl again: they are queued again. Lower it if traps cost too much." default:"10000" least:"1" most:"1073741824" placeholder:"N"`
+	NoveltyMemory  int64       `help:"Memory of known text, for --novelty. Raise it if novelty_evicted in report.json grows." default:"32MiB" type:"size" least:"1" placeholder:"SIZE" group:"memory"`
+}
+
+// NoveltyMode says whether repetitive parts of sites are delayed.
+type NoveltyMode uint8
+
+// The modes, in the order of the flag's words.
+const (
+	NoveltyOn NoveltyMode = iota
+	NoveltyOff
+)
+
+// SkipSettings are the settings on which the list of skipped URLs depends.
+func (o *Options) SkipSettings() SkipSettings {
+	s := SkipSettings{Floor: o.TrapFloor, Repeats: o.MaxPathRepeats}
+	if o.Novelty == NoveltyOff {
+		s.Floor = 0
+	}
+	return s
+}
+
+// State is what the crawl knows of the parts of a site that contain a URL. A part is missing as long as too few of its
+// pages were fetched to judge it.
+type State struct {
+	Part   *novelty.Part `json:"part,omitempty"`   // of the site: decides about the URL
+	Domain *novelty.Part `json:"domain,omitempty"` // the first pages of all sites of the domain: decides about new sites
+}
+
+// Explain returns what the crawl knows of the parts that contain a URL. It changes nothing.
+func (t *Detector) Explain(url []byte) (s State) {
+	site, path := urlx.Split(url)
+	if p, ok := t.pages.Explain(t.GroupOf(site), path); ok {
+		s.Part = &p
+	}
+	if p, ok := t.pages.Explain(t.domainOf(site), nil); ok {
+		s.Domain = &p
+	}
+	return s
+}
+
+// Words says in words what follows for the next URLs of a part.
+func Words(p *novelty.Part) string {
+	switch {
+	case p == nil:
+		return "too few pages to judge"
+	case p.Endless:
+		return "likely trap: its URLs are skipped"
+	case p.Poor && p.Exempt:
+		return "little new: its URLs are delayed, except those of new kinds, as this one"
+	case p.Poor:
+		return "little new: its URLs wait behind all others of the site"
+	default:
+		return "enough new: its URLs are not delayed"
+	}
 }

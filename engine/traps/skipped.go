@@ -1,4 +1,4 @@
-package skipped
+package traps
 
 import (
 	"encoding/binary"
@@ -32,8 +32,8 @@ const (
 // The counters have a place for each rule.
 const _ = uint(counters.SkipRulesMost - int(RuleCount))
 
-// Counts are numbers of URLs left out, by rule.
-type Counts [RuleCount]int64
+// SkippedCounts are numbers of URLs left out, by rule.
+type SkippedCounts [RuleCount]int64
 
 func (r Rule) String() string {
 	switch r {
@@ -55,7 +55,7 @@ func (r Rule) String() string {
 // MarshalText makes the rule its name in JSON.
 func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// List is the list of URLs that were left out, on disk. An entry is
+// SkippedList is the list of URLs that were left out, on disk. An entry is
 //
 //	version (1)  rule (1)  level, fetched, streak, led of novelty.Evidence (uvarints)  Item with its whole URL
 //
@@ -63,7 +63,7 @@ func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 //
 // When a crawl goes on with a setting that leaves out less, what the list has at that moment is queued again, in order,
 // and leaves the list; what is left out meanwhile follows behind. It belongs to the distributor; a checkpoint marks it.
-type List struct {
+type SkippedList struct {
 	Queue        *diskq.Queue
 	RequeueCount uint64 // entries that will be queued again
 	// RequeueExcess says that --max-requisites-per-page was raised, so entries of RuleRequisitesOfPage are wanted now.
@@ -77,8 +77,8 @@ const (
 	skipVersionNoLed = 1
 )
 
-// Settings are what decides which URLs are left out.
-type Settings struct {
+// SkipSettings are what decides which URLs are left out.
+type SkipSettings struct {
 	Floor   int `json:"floor"`   // 0 if nothing is delayed
 	Repeats int `json:"repeats"` // 0 for no limit
 	// Requisites of one page; 0 or less for no limit, 0 in lists of versions that had none.
@@ -86,26 +86,26 @@ type Settings struct {
 }
 
 // LeavesLess says that something may be fetched that was left out before.
-func (s Settings) LeavesLess(before Settings) bool {
+func (s SkipSettings) LeavesLess(before SkipSettings) bool {
 	return before.Floor > 0 && (s.Floor == 0 || s.Floor > before.Floor) ||
 		before.Repeats > 0 && (s.Repeats == 0 || s.Repeats > before.Repeats) || s.takesMoreRequisites(before)
 }
 
-func (s Settings) takesMoreRequisites(before Settings) bool {
+func (s SkipSettings) takesMoreRequisites(before SkipSettings) bool {
 	return before.Requisites > 0 && (s.Requisites <= 0 || s.Requisites > before.Requisites)
 }
 
-// Checkpoint is the list in the manifest.
-type Checkpoint struct {
+// SkippedCheckpoint is the list in the manifest.
+type SkippedCheckpoint struct {
 	Queue        diskq.Checkpoint `json:"queue"`
 	RequeueCount uint64           `json:"again,omitempty"`
 	// RequeueExcess: see List
-	RequeueExcess bool     `json:"excess_again,omitempty"`
-	Settings      Settings `json:"settings"`
+	RequeueExcess bool         `json:"excess_again,omitempty"`
+	Settings      SkipSettings `json:"settings"`
 }
 
-// Open opens the list at a checkpoint; nil for a new one.
-func Open(fsys vfs.FS, dir string, checkpoint *Checkpoint, now Settings) (*List, error) {
+// OpenSkipped opens the list at a checkpoint; nil for a new one.
+func OpenSkipped(fsys vfs.FS, dir string, checkpoint *SkippedCheckpoint, now SkipSettings) (*SkippedList, error) {
 	var queue *diskq.Checkpoint
 	if checkpoint != nil {
 		queue = &checkpoint.Queue
@@ -114,7 +114,7 @@ func Open(fsys vfs.FS, dir string, checkpoint *Checkpoint, now Settings) (*List,
 	if err != nil {
 		return nil, err
 	}
-	l := &List{Queue: q}
+	l := &SkippedList{Queue: q}
 	if checkpoint != nil {
 		if l.RequeueCount = checkpoint.RequeueCount; now.LeavesLess(checkpoint.Settings) {
 			l.RequeueCount = q.Len()
@@ -125,7 +125,7 @@ func Open(fsys vfs.FS, dir string, checkpoint *Checkpoint, now Settings) (*List,
 }
 
 // Add appends a URL, the Rest of an item.
-func (l *List) Add(it *queued.URL, rule Rule, why novelty.Evidence) error {
+func (l *SkippedList) Add(it *queued.URL, rule Rule, why novelty.Evidence) error {
 	b := append(l.added[:0], skipVersion, byte(rule))
 	for _, n := range []int{why.Level, why.Fetched, why.Streak, why.Found} {
 		b = binary.AppendUvarint(b, uint64(max(n, 0)))
@@ -138,7 +138,7 @@ func (l *List) Add(it *queued.URL, rule Rule, why novelty.Evidence) error {
 }
 
 // Next takes the oldest entry, to be queued again. The item is good until the next call.
-func (l *List) Next() (item []byte, rule Rule, err error) {
+func (l *SkippedList) Next() (item []byte, rule Rule, err error) {
 	b, ok, err := l.Queue.Read(l.read[:0])
 	if err != nil {
 		return nil, 0, fmt.Errorf("skipped: list of URLs left out: %w", err)
@@ -148,24 +148,24 @@ func (l *List) Next() (item []byte, rule Rule, err error) {
 	}
 	l.read = b
 	l.RequeueCount--
-	s, item, err := Decode(b)
+	s, item, err := DecodeSkipped(b)
 	if err != nil {
 		return nil, 0, err
 	}
 	return item, s.Rule, nil
 }
 
-// Checkpoint marks the list.
-func (l *List) Checkpoint(now Settings) (*Checkpoint, error) {
+// SkippedCheckpoint marks the list.
+func (l *SkippedList) Checkpoint(now SkipSettings) (*SkippedCheckpoint, error) {
 	c, err := l.Queue.Checkpoint()
 	if err != nil {
 		return nil, err
 	}
-	return &Checkpoint{Queue: c, RequeueCount: l.RequeueCount, RequeueExcess: l.RequeueExcess, Settings: now}, nil
+	return &SkippedCheckpoint{Queue: c, RequeueCount: l.RequeueCount, RequeueExcess: l.RequeueExcess, Settings: now}, nil
 }
 
-// URL is a URL that was left out.
-type URL struct {
+// SkippedURL is a URL that was left out.
+type SkippedURL struct {
 	URL      string           `json:"url"`
 	Rule     Rule             `json:"rule"`
 	Evidence novelty.Evidence `json:"evidence"`
@@ -175,7 +175,7 @@ type URL struct {
 const ledToMore = ", %d were found meanwhile; the last %d repeated others and led to as many new ones"
 
 // Because is the evidence in words.
-func (s *URL) Because() string {
+func (s *SkippedURL) Because() string {
 	switch s.Rule {
 	case RulePathRepeats:
 		return "the path repeats itself"
@@ -200,8 +200,8 @@ func (s *URL) Because() string {
 
 var errSkipped = errors.New("skipped: an entry of the list of URLs left out cannot be read")
 
-// Decode reads an entry. It borrows b.
-func Decode(b []byte) (s URL, item []byte, err error) {
+// DecodeSkipped reads an entry. It borrows b.
+func DecodeSkipped(b []byte) (s SkippedURL, item []byte, err error) {
 	if len(b) < 2 || b[0] != skipVersion && b[0] != skipVersionNoLed || b[1] == 0 || Rule(b[1]) >= RuleCount {
 		return s, nil, errSkipped
 	}

@@ -1,4 +1,4 @@
-package skipped
+package traps
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 
 // What leaves out less is what may fetch something that was left out before.
 func TestWhichSettingsLeaveOutLess(t *testing.T) {
-	base := Settings{Floor: 1000, Repeats: 4}
-	for now, want := range map[Settings]bool{
+	base := SkipSettings{Floor: 1000, Repeats: 4}
+	for now, want := range map[SkipSettings]bool{
 		base: false, {Floor: 999, Repeats: 4}: false, {Floor: 1000, Repeats: 3}: false, {Floor: 1001, Repeats: 4}: true,
 		{Floor: 0, Repeats: 4}:    true,
 		{Floor: 1000, Repeats: 0}: true, {Floor: 1000, Repeats: 5}: true,
@@ -21,7 +21,7 @@ func TestWhichSettingsLeaveOutLess(t *testing.T) {
 			t.Errorf("%+v after %+v: %v", now, base, got)
 		}
 	}
-	if base.LeavesLess(Settings{}) {
+	if base.LeavesLess(SkipSettings{}) {
 		t.Error("without limits nothing was left out")
 	}
 }
@@ -29,7 +29,7 @@ func TestWhichSettingsLeaveOutLess(t *testing.T) {
 // An entry of the list brings back the item, also while entries are added behind it.
 func TestTheListOfURLsLeftOutGivesBackItsItems(t *testing.T) {
 	disk := vfs.NewMem(1)
-	l, err := Open(disk, "frontier", nil, Settings{Floor: 5})
+	l, err := OpenSkipped(disk, "frontier", nil, SkipSettings{Floor: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,11 +46,11 @@ func TestTheListOfURLsLeftOutGivesBackItsItems(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	checkpoint, err := l.Checkpoint(Settings{Floor: 5})
+	checkpoint, err := l.Checkpoint(SkipSettings{Floor: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, err = Open(disk, "frontier", checkpoint, Settings{Floor: 6}); err != nil || l.RequeueCount != 3 {
+	if l, err = OpenSkipped(disk, "frontier", checkpoint, SkipSettings{Floor: 6}); err != nil || l.RequeueCount != 3 {
 		t.Fatalf("%v: %d to be queued again", err, l.RequeueCount)
 	}
 	for range 3 {
@@ -79,7 +79,7 @@ func TestAnEntryOfTheFormerListIsRead(t *testing.T) {
 	entry := append(
 		[]byte{skipVersionNoLed, byte(RuleEndlessPart), 2, 200, 1, 7},
 		queued.Append(nil, &queued.URL{Delayed: true, Rest: []byte("http://a.test/x")})...)
-	s, _, err := Decode(entry)
+	s, _, err := DecodeSkipped(entry)
 	if want := (novelty.Evidence{Level: 2, Fetched: 200, Streak: 7}); err != nil || s.URL != "http://a.test/x" ||
 		s.Evidence != want {
 		t.Errorf("%+v, %v", s, err)
@@ -91,7 +91,7 @@ func FuzzSkipped(f *testing.F) {
 	f.Add([]byte{skipVersion, byte(RuleEndlessPart), 2, 200, 1, 7, 0, 0, 5, 'h', 't', 't', 'p'})
 	f.Add([]byte{skipVersion, byte(RuleCount), 0, 0, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s, item, err := Decode(b)
+		s, item, err := DecodeSkipped(b)
 		if err == nil && (len(item) == 0 || s.Rule == RuleNone || s.Because() == "") {
 			t.Errorf("%+v, %q", s, item)
 		}

@@ -1,4 +1,4 @@
-package reportpage
+package dashboard
 
 import (
 	"bytes"
@@ -39,7 +39,7 @@ func crawlOf(t *testing.T, lines []string, seeds ...string) vfs.FS {
 	if err := logreport.Write(t.Context(), fsys, "crawl", logreport.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteFile(fsys, "crawl", slog.New(slog.DiscardHandler)); err != nil {
+	if err := WriteReportPage(fsys, "crawl", slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	return fsys
@@ -112,7 +112,7 @@ func TestChart_hasGapsAndARoundAxis(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	var b bytes.Buffer
-	if err := (&Page{Report: report.Report{}, Series: history.Series{}}).Write(&b); err != nil {
+	if err := (&ReportPage{Report: report.Report{}, Series: history.Series{}}).Write(&b); err != nil {
 		t.Errorf("of nothing: %v", err)
 	}
 }

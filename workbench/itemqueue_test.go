@@ -1,4 +1,4 @@
-package itemqueue
+package workbench
 
 import (
 	"bytes"
@@ -13,15 +13,15 @@ import (
 // flag marks an item as urgent in its first byte; see IsUrgent.
 const flag = 0x40
 
-func urgentItem(name string) []byte { return append([]byte{flag, 0}, name...) }
+func urgentQueued(name string) []byte { return append([]byte{flag, 0}, name...) }
 
-func plainItem(name string) []byte { return append([]byte{0, 0}, name...) }
+func plainQueued(name string) []byte { return append([]byte{0, 0}, name...) }
 
 // Compares one class with a slice of slices, while its ring grows, wraps and shrinks.
 func TestQueue_oneClassAgainstSlices(t *testing.T) {
 	for seed := range uint64(5) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		var q Queue
+		var q itemQueue
 		var model [][]byte
 		for step := range 20_000 {
 			item := make([]byte, rng.IntN(1+rng.IntN(40)))
@@ -48,7 +48,7 @@ func TestQueue_oneClassAgainstSlices(t *testing.T) {
 			}
 			size := 0
 			for _, m := range model {
-				size += PrefixLen(len(m)) + len(m)
+				size += prefixLen(len(m)) + len(m)
 			}
 			if q.Count() != len(model) || q.Size() != size || q.Size() > q.Room() {
 				t.Fatalf("step %d: %d items, %d bytes; want %d, %d", step, q.Count(), q.Size(), len(model), size)
@@ -60,15 +60,15 @@ func TestQueue_oneClassAgainstSlices(t *testing.T) {
 // Compares the queue with two lists, and with itself after a snapshot.
 func TestQueue_twoClassesAgainstTwoLists(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	q := new(Queue)
+	q := new(itemQueue)
 	var urgent, others []string
 	for step := range 20_000 {
 		name := fmt.Sprint(step, strings.Repeat("x", rng.IntN(200)))
 		switch op := rng.IntN(9); op {
 		case 0, 1, 2, 3:
-			list, item := &others, plainItem(name)
+			list, item := &others, plainQueued(name)
 			if op%2 == 0 {
-				list, item = &urgent, urgentItem(name)
+				list, item = &urgent, urgentQueued(name)
 			}
 			if op < 2 {
 				q.PushFront(item, op%2 == 0)
@@ -78,7 +78,7 @@ func TestQueue_twoClassesAgainstTwoLists(t *testing.T) {
 				*list = append(*list, name)
 			}
 		case 4:
-			q = Load(q.AppendRaw(nil), q.Count(), flag)
+			q = loadQueue(q.AppendRaw(nil), q.Count(), flag)
 		default:
 			list := &urgent
 			if len(urgent) == 0 {
@@ -101,10 +101,10 @@ func TestQueue_twoClassesAgainstTwoLists(t *testing.T) {
 
 // A reader takes all items, and the queue keeps them.
 func TestReader_leavesTheQueueAsItWas(t *testing.T) {
-	var q Queue
+	var q itemQueue
 	for _, name := range []string{"a", "b", "c"} {
-		q.PushBack(plainItem(name), false)
-		q.PushBack(urgentItem(name), true)
+		q.PushBack(plainQueued(name), false)
+		q.PushBack(urgentQueued(name), true)
 	}
 	before := q.AppendRaw(nil)
 	read := q.Reader()
@@ -119,7 +119,7 @@ func TestReader_leavesTheQueueAsItWas(t *testing.T) {
 
 func TestQueue_releasesMemory(t *testing.T) {
 	for _, urgent := range []bool{false, true} {
-		var q Queue
+		var q itemQueue
 		for range 10_000 {
 			q.PushBack(make([]byte, 30), urgent)
 		}
@@ -136,9 +136,9 @@ func TestQueue_releasesMemory(t *testing.T) {
 // A page with many images puts many urgent items before others. A queue that moved the urgent items for each new one
 // took 30 seconds for half as many.
 func TestPushBack_costsTheSameBehindManyUrgentItems(t *testing.T) {
-	var q Queue
-	q.PushBack(plainItem("page"), false)
-	item := urgentItem(strings.Repeat("x", 60))
+	var q itemQueue
+	q.PushBack(plainQueued("page"), false)
+	item := urgentQueued(strings.Repeat("x", 60))
 	begun := time.Now()
 	for range 200_000 {
 		q.PushBack(item, true)
@@ -150,8 +150,8 @@ func TestPushBack_costsTheSameBehindManyUrgentItems(t *testing.T) {
 
 // A queue that another site takes over is empty, and needs no memory of its own for either class.
 func TestClear_keepsTheMemoryForTheNextSite(t *testing.T) {
-	var q Queue
-	plain, urgent := plainItem("page"), urgentItem("image")
+	var q itemQueue
+	plain, urgent := plainQueued("page"), urgentQueued("image")
 	allocs := testing.AllocsPerRun(100, func() {
 		q.PushBack(plain, false)
 		q.PushBack(urgent, true)
@@ -164,7 +164,7 @@ func TestClear_keepsTheMemoryForTheNextSite(t *testing.T) {
 
 func TestPrefixLen(t *testing.T) {
 	for n, want := range map[int]int{0: 1, 1: 1, 127: 1, 128: 2, 16383: 2, 16384: 3, 1 << 21: 4} {
-		if got := PrefixLen(n); got != want {
+		if got := prefixLen(n); got != want {
 			t.Errorf("%d: %d, want %d", n, got, want)
 		}
 	}
@@ -173,8 +173,8 @@ func TestPrefixLen(t *testing.T) {
 func BenchmarkPushPop(b *testing.B) {
 	for _, urgent := range []bool{false, true} {
 		b.Run(fmt.Sprintf("urgent=%t", urgent), func(b *testing.B) {
-			var q Queue
-			item, buf := plainItem(strings.Repeat("x", 40)), []byte(nil)
+			var q itemQueue
+			item, buf := plainQueued(strings.Repeat("x", 40)), []byte(nil)
 			for range 100 {
 				q.PushBack(item, urgent)
 			}
