@@ -82,7 +82,7 @@ type FileInfo struct {
 // Final returns the name of the file when it is complete.
 func (f FileInfo) Final() string { return strings.TrimSuffix(f.Name, openSuffix) }
 
-// IndexName returns the name of the CDXJ index of the file.
+// Index returns the name of the CDXJ index of the file.
 func (f FileInfo) Index() string {
 	return strings.TrimSuffix(f.Final(), suffixOf(f.Compression)) + indexSuffix
 }

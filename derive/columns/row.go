@@ -1,5 +1,12 @@
 package columns
 
+import (
+	"cmp"
+	"strings"
+
+	"orbweaver/derive"
+)
+
 // Row is a row of the table: cc-index-schema-flat without crawl and subset, the partition columns, which are in the
 // path.
 // Empty strings of optional columns are null, and so is a port of 0.
@@ -64,4 +71,24 @@ func (c *capture) row(file, segment string) Row {
 		Digest: c.digest, MIMEType: c.mime, MIMEDetected: c.detected, Charset: c.charset,
 		Languages: c.languages, Truncated: c.truncated, File: file, Offset: c.offset, Length: c.length, Segment: segment,
 	}
+}
+
+// detect returns the media type by content and the character set of a record: what the archive says, or else what the
+// first bytes show.
+func detect(rec *derive.Record) (media, charset string) {
+	found, charset := rec.Identify()
+	return cmp.Or(rec.Get("WARC-Identified-Payload-Type"), found), charsetName(charset)
+}
+
+// charsetName returns a name of the Encoding Standard in the spelling of Java, which Common Crawl's table has.
+func charsetName(name string) string {
+	switch {
+	case name == "big5":
+		return "Big5"
+	case name == "shift_jis":
+		return "Shift_JIS"
+	case strings.HasPrefix(name, "windows-"):
+		return name
+	}
+	return strings.ToUpper(name)
 }

@@ -155,7 +155,7 @@ func (l *SkippedList) Next() (item []byte, rule Rule, err error) {
 	return item, s.Rule, nil
 }
 
-// SkippedCheckpoint marks the list.
+// Checkpoint marks the list.
 func (l *SkippedList) Checkpoint(now SkipSettings) (*SkippedCheckpoint, error) {
 	c, err := l.Queue.Checkpoint()
 	if err != nil {

@@ -1,6 +1,9 @@
 package member
 
-import "hash/crc32"
+import (
+	"fmt"
+	"hash/crc32"
+)
 
 // A CRC-32 is the remainder of a polynomial division. So if the first part of a text changes, its checksum can be
 // computed from the checksums of the parts: crc(A|B) = crc(A)*x^(8*len(B)) + crc(B), modulo the polynomial. Polynomials
@@ -38,3 +41,22 @@ func crcShift(n int64) uint32 {
 
 // crcJoin returns the checksum of A|B, where shift is crcShift(len(B)).
 func crcJoin(a, b, shift uint32) uint32 { return crcMultiply(shift, a) ^ b }
+
+// What may be unpacked of a file: UnpackedFree bytes, and UnpackedMost bytes for each one that was read. DEFLATE cannot
+// reach this, zstd can by a thousand times.
+const (
+	UnpackedFree = 256 << 20
+	UnpackedMost = 1100
+)
+
+// Charge counts n unpacked bytes. What decodes content further counts its bytes, too. The error wraps ErrTooLarge: the
+// file unpacks to more than it may.
+func (z *Reader) Charge(n int) error {
+	z.furthest = max(z.furthest, z.Offset())
+	z.unpacked += int64(n)
+	if z.unbounded || z.unpacked <= UnpackedFree+UnpackedMost*z.furthest {
+		return nil
+	}
+	return fmt.Errorf("%w: more than %d MiB and %d bytes are unpacked for each byte of the file: unpack it with zstd -d, "+
+		"and name the result", ErrTooLarge, UnpackedFree>>20, UnpackedMost)
+}

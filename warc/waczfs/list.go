@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"orbweaver/internal/vfs"
@@ -255,4 +256,19 @@ func (d *directory) ReadAt(p []byte, off int64) (int, error) {
 		return 0, errDirectory
 	}
 	return n, err //nolint:wrapcheck // io.EOF as it is
+}
+
+// Homes returns the files that a WACZ consists of: itself, or a list of several and then the WACZ files that it names.
+func Homes(fsys vfs.FS, name string) (files []string, err error) {
+	l := newList()
+	if err := l.read(fsys, name, ""); err != nil {
+		return nil, fmt.Errorf("%s: no WACZ that can be read: %w", name, err)
+	}
+	files = []string{name}
+	for _, p := range l.packages {
+		if !slices.Contains(files, p.home) {
+			files = append(files, p.home)
+		}
+	}
+	return files, nil
 }

@@ -14,7 +14,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
 	"orbweaver/engine/page/hook"
-	"orbweaver/internal/simweb/guest"
+	"orbweaver/internal/simweb"
 )
 
 // forked is a guest: a site of pages with a link that a program drops, and one to a page whose payload all such pages
@@ -23,14 +23,14 @@ type forked struct{}
 
 const forkedPages = 40
 
-// Host implements guest.Guest.
+// Host implements simweb.Guest.
 func (forked) Host(name string) (address netip.Addr, ok bool) {
 	return netip.AddrFrom4([4]byte{198, 51, 100, 11}), name == "forked.test"
 }
 
-// Serve implements guest.Guest.
-func (forked) Serve(conn net.Conn, r guest.Request) guest.Result {
-	reply := guest.Reply{Status: 200, Type: "text/html", Body: []byte("<title>bad</title>" + words(r.Path))}
+// Serve implements simweb.Guest.
+func (forked) Serve(conn net.Conn, r simweb.GuestRequest) simweb.GuestResult {
+	reply := simweb.GuestReply{Status: 200, Type: "text/html", Body: []byte("<title>bad</title>" + words(r.Path))}
 	var n int
 	if _, err := fmt.Sscanf(r.Path, "/p%d", &n); err == nil {
 		reply.Body = fmt.Appendf(nil, "<title>page %d</title>%s<a href=bad%d>a <b>bad</b> one</a><a href=same?%d>same</a>",

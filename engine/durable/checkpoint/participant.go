@@ -2,12 +2,17 @@ package checkpoint
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/store/crawllog"
 	"orbweaver/engine/store/manifest"
 	"orbweaver/internal/vfs"
+	"orbweaver/sieve/fpcache"
 )
 
 // Participant is a component whose state a checkpoint holds. Its methods are called by one goroutine.
@@ -121,4 +126,125 @@ func SyncFile(fsys vfs.FS, name string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
+}
+
+// SaveCache keeps the fingerprint cache for the next run. Only an orderly stop does.
+func SaveCache(fsys vfs.FS, dir string, generation uint64, cache *fpcache.Cache) error {
+	return vfs.WriteAtomic(fsys, manifest.CachePath(dir), func(w io.Writer) error {
+		if err := binary.Write(w, binary.LittleEndian, generation); err != nil {
+			return err
+		}
+		return cache.Save(w)
+	})
+}
+
+// DropCache removes the fingerprint cache, also one that a kill has left unfinished. A complete crawl has no use for
+// it.
+func DropCache(fsys vfs.FS, dir string) error {
+	for _, name := range []string{manifest.CachePath(dir) + vfs.TemporarySuffix, manifest.CachePath(dir)} {
+		if err := fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// LoadCache returns the fingerprint cache of an orderly stop. It returns old if there is none of this generation and of
+// the size of old.
+func LoadCache(fsys vfs.FS, dir string, generation uint64, old *fpcache.Cache) (*fpcache.Cache, error) {
+	f, err := fsys.Open(manifest.CachePath(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return old, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: cache: %w", err)
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(f, 1<<20)
+	var of uint64
+	if err := binary.Read(in, binary.LittleEndian, &of); err != nil || of != generation {
+		return old, nil //nolint:nilerr // a crawl without it is only slower
+	}
+	if c, err := fpcache.Load(in); err == nil && c.Stats().Bytes == old.Stats().Bytes {
+		return c, nil
+	}
+	return old, nil
+}
+
+// clusterState saves what is about other agents. A crawl of one agent has no such state, and no file.
+type clusterState struct {
+	None
+	fs    vfs.FS
+	dir   string // frontier/
+	part  cluster.CheckpointPart
+	image []byte // what the queues of the outbox do not hold
+}
+
+func (p *clusterState) MarkState(m *manifest.Manifest) (err error) {
+	m.Peers, p.image, err = p.part.MarkState()
+	return err
+}
+
+func (p *clusterState) Write(m *manifest.Manifest) error {
+	if m.Peers == nil {
+		return nil
+	}
+	return WriteFile(p.fs, manifest.OutboxPath(p.dir, m.Generation), func(w io.Writer) error {
+		_, err := w.Write(p.image)
+		return err
+	})
+}
+
+func (p *clusterState) Sync(m *manifest.Manifest) error {
+	if err := p.part.Sync(); err != nil || m.Peers == nil {
+		return err
+	}
+	return SyncFile(p.fs, manifest.OutboxPath(p.dir, m.Generation))
+}
+
+func (p *clusterState) Release(m *manifest.Manifest) error {
+	if m.Peers == nil {
+		return nil
+	}
+	return p.part.Release(m.Peers)
+}
+
+func (p *clusterState) Abandon() { p.image = nil }
+
+// CrawlLog is the log of the crawl. A checkpoint notes where it ends, so that a resume knows which lines count. A log
+// that cannot be written ends no checkpoint.
+type CrawlLog interface {
+	// Mark notes the lines that were added until now.
+	Mark() int64
+	// PositionOf returns where these lines end in the files.
+	PositionOf(mark int64) crawllog.Position
+	// SyncFile makes the lines durable.
+	SyncFile() error
+}
+
+// logState saves where the log ends.
+type logState struct {
+	None
+	log  CrawlLog
+	mark int64
+}
+
+func (p *logState) MarkState(*manifest.Manifest) error {
+	p.mark = p.log.Mark()
+	return nil
+}
+
+func (p *logState) Write(m *manifest.Manifest) error {
+	var c crawllog.Checkpoint
+	if m.Log != nil {
+		c = *m.Log
+	}
+	c.End = p.log.PositionOf(p.mark)
+	m.Log = &c
+	return nil
+}
+
+func (p *logState) Sync(*manifest.Manifest) error {
+	_ = p.log.SyncFile() // after a power cut the log may lack lines
+	return nil
 }

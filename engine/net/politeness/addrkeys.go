@@ -1,6 +1,11 @@
 package politeness
 
-import "net/netip"
+import (
+	"encoding/binary"
+	"net/netip"
+
+	"github.com/zeebo/xxh3"
+)
 
 // AddrKeys maps addresses to address keys. The IP delay, quotas and address leases hold for each key, since the owner
 // of an IPv6 network has 2^64 addresses: the key of an IPv4 address is the address, the key of an IPv6 address is its
@@ -35,4 +40,25 @@ func (bits AddrKeys) KeyOf(addr netip.Addr) netip.Addr {
 func isTranslated(addr netip.Addr) bool {
 	a := addr.As16()
 	return [4]byte(a[:4]) == [4]byte{0x00, 0x64, 0xff, 0x9b} && ([8]byte(a[4:12]) == [8]byte{} || a[4] == 0 && a[5] == 1)
+}
+
+// groupPrefix is that of the keys of groups: addresses to discard (RFC 6666), to which no connection is made.
+func groupPrefix() [8]byte { return [8]byte{0x01} }
+
+// GroupKey returns the address key of a group of hosts.
+func GroupKey(name string) netip.Addr {
+	var key [16]byte
+	prefix := groupPrefix()
+	copy(key[:], prefix[:])
+	binary.BigEndian.PutUint64(key[8:], xxh3.HashString(name))
+	return netip.AddrFrom16(key)
+}
+
+// IsGroupKey reports whether an address key is that of a group.
+func IsGroupKey(key netip.Addr) bool {
+	if !key.Is6() {
+		return false
+	}
+	bytes := key.As16()
+	return [8]byte(bytes[:8]) == groupPrefix()
 }

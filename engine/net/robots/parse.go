@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"time"
+	"unicode/utf8"
 )
 
 // Input limits. RFC 9309 requires at least 500 KiB. The limit of a line is that of Google's parser: eight times the
@@ -239,6 +240,104 @@ func appendRules(dst []byte, rules []rule) []byte {
 	})
 	for _, r := range rules {
 		dst = r.append(dst)
+	}
+	return dst
+}
+
+// Directives are what a page asks of robots: the robots meta element and the X-Robots-Tag header.
+type Directives uint8
+
+// The known directives; all others tell search engines how to show a page.
+const (
+	NoFollow Directives = 1 << iota // do not follow the links of the page
+	NoIndex                         // do not show the page
+)
+
+// ParseTag parses the value of one X-Robots-Tag field. agent is a product token. It returns the directives for all
+// robots and for agent; the caller combines those of several fields. It borrows value.
+//
+// The value is a list separated by commas. "name:" before a directive makes it, and those after it, valid for that
+// robot only: "noindex, otherbot: nofollow" has nofollow for otherbot only. Case does not matter.
+func ParseTag(value []byte, agent string) (d Directives) {
+	ours := true
+	for len(value) > 0 {
+		var one []byte
+		one, value, _ = bytes.Cut(value, []byte(","))
+		if name, rest, ok := bytes.Cut(one, []byte(":")); ok && !takesValue(bytes.Trim(name, blanks)) {
+			name = bytes.Trim(name, blanks)
+			if token := productToken(name); len(token) > 0 && (len(token) == len(name) || name[len(token)] == '/') {
+				one, ours = rest, bytes.EqualFold(token, []byte(agent))
+			}
+		}
+		if ours {
+			d |= directive(bytes.Trim(one, blanks))
+		}
+	}
+	return d
+}
+
+// directive parses a directive, or several that are separated by spaces.
+func directive(words []byte) (d Directives) {
+	for _, word := range bytes.FieldsFunc(words, func(r rune) bool { return r == ' ' || r == '\t' }) {
+		switch {
+		case bytes.EqualFold(word, []byte("none")):
+			d |= NoFollow | NoIndex
+		case bytes.EqualFold(word, []byte("nofollow")):
+			d |= NoFollow
+		case bytes.EqualFold(word, []byte("noindex")):
+			d |= NoIndex
+		}
+	}
+	return d
+}
+
+// takesValue reports whether a name before a colon is a directive and not a robot.
+func takesValue(name []byte) bool {
+	for _, one := range []string{"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"} {
+		if bytes.EqualFold(name, []byte(one)) {
+			return true
+		}
+	}
+	return false
+}
+
+// RFC 9309 escapes non-ASCII bytes in rules and in paths before it compares them. URLs on the wire contain none. But
+// people write some, and the RFC's authors do not treat them as equal to their escapes. Such a path is allowed only if
+// both spellings are allowed; no rule matches the unescaped one by its text.
+
+// decideWritten decides about a path that is not in canonical spelling and that firstMatch has allowed by the rule at
+// offset at.
+func (r *Rules) decideWritten(path []byte, at int) (allowed bool, by int) {
+	if isASCII(path) {
+		return true, at
+	}
+	var scratch [1024]byte
+	if raw, by := firstMatch(r.rule, appendUnescaped(scratch[:0], path)); !raw {
+		return false, by
+	}
+	return true, at
+}
+
+func isASCII(s []byte) bool {
+	for _, c := range s {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// appendUnescaped is appendCanonical, but leaves non-ASCII bytes as they are.
+func appendUnescaped(dst, s []byte) []byte {
+	for len(s) > 0 {
+		n := 0
+		for n < len(s) && s[n] < utf8.RuneSelf {
+			n++
+		}
+		dst = appendCanonical(dst, s[:n])
+		for s = s[n:]; len(s) > 0 && s[0] >= utf8.RuneSelf; s = s[1:] {
+			dst = append(dst, s[0])
+		}
 	}
 	return dst
 }

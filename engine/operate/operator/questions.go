@@ -1,7 +1,9 @@
 package operator
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,10 +12,13 @@ import (
 
 	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/frontier/sites"
+	"orbweaver/engine/operate/changes"
+	"orbweaver/engine/operate/explain"
 	"orbweaver/engine/operate/hosts"
 	"orbweaver/engine/operate/logreport"
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/state/queued"
+	"orbweaver/engine/store/receipts"
 	"orbweaver/internal/urlx"
 )
 
@@ -189,4 +194,125 @@ func (o *Operator) active(_ context.Context, p params) (any, error) {
 		a.Exchanges = append(a.Exchanges, x)
 	}
 	return a, nil
+}
+
+// source returns the parts of the crawl that know about single URLs.
+func (o *Operator) source() explain.Source {
+	return explain.Source{
+		FS: receipts.Over(o.parts.FS), Dir: o.parts.Dir, HashSeed: o.parts.Frontier.HashSeed, Running: true, Hosts: o.hosts,
+		Sieve: o.parts.Disk.Sieve, Ready: o.countReady, Exchanges: o.parts.Exchanges, Views: o.parts.Frontier.Views,
+		FlushLog: o.parts.Disk.Log.Flush, Captures: o.Captures, Traps: o.parts.Reports.Traps, AskOwner: explain.AskNoOwner,
+		PlaceInOrder: o.parts.Distributor.Order().Explain,
+	}
+}
+
+// countReady returns the number of ready URLs, with and without a class.
+func (o *Operator) countReady() uint64 {
+	return o.parts.Disk.Ready.Len() + sites.NewDiskQueues(o.parts.Disk.SiteQueues).AllOrdered()
+}
+
+// explainURL answers with explain.Evidence. The agent that owns the host is asked, too.
+func (o *Operator) explainURL(ctx context.Context, p params) (any, error) {
+	source := o.source()
+	source.AskOwner = o.askOwner
+	limits := explain.Limits{}
+	if p.text("whole-log") == "true" {
+		limits.LogBytes = -1
+	}
+	return source.Collect(ctx, p.text("url"), limits)
+}
+
+// askOwner asks another agent what it knows about a URL.
+func (o *Operator) askOwner(ctx context.Context, agent string, url []byte) (*explain.Evidence, error) {
+	answer, err := o.parts.Cluster.AskAboutURL(ctx, agent, url)
+	if err != nil {
+		return nil, err
+	}
+	e := new(explain.Evidence)
+	if err := json.Unmarshal(answer, e); err != nil {
+		return nil, fmt.Errorf("operator: the answer of agent %s: %w", agent, err)
+	}
+	if e.URL != string(url) {
+		return nil, fmt.Errorf("operator: agent %s answered about another URL: %.200q", agent, e.URL)
+	}
+	return e, nil
+}
+
+// answerAgent answers another agent, which asks for its operator. It asks no third agent.
+func (o *Operator) answerAgent(ctx context.Context, url []byte) ([]byte, error) {
+	source := o.source()
+	e, err := source.Collect(ctx, string(url), explain.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(e)
+}
+
+// seedList answers with logreport.SeedList: what became of each seed, and for what the queued ones wait.
+func (o *Operator) seedList(ctx context.Context, p params) (any, error) {
+	limit, err := p.number("limit", 0)
+	if err != nil {
+		return nil, err
+	}
+	o.seedsTurn.Lock() // the whole log is read: many calls do not take many cores
+	defer o.seedsTurn.Unlock()
+	o.parts.Disk.Log.Flush()
+	list, err := logreport.ListSeeds(ctx, o.parts.FS, o.parts.Dir, logreport.SeedQuery{
+		Sort: logreport.SeedOrder(p.text("sort")), State: logreport.SeedState(p.text("state")),
+		Outcome: p.text("outcome"), Suffix: p.text("suffix"), Limit: limit, Owner: o.parts.Frontier.Views.OtherOwner,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range list.Seeds {
+		if s := &list.Seeds[i]; s.State == logreport.SeedQueued {
+			if s.WaitsFor, err = o.waitOf(ctx, s.URL); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return list, nil
+}
+
+// waitOf says for what a queued URL waits.
+func (o *Operator) waitOf(ctx context.Context, url string) (string, error) {
+	found, err := o.hosts.Find(ctx, []byte(url), 1)
+	switch {
+	case errors.Is(err, hosts.ErrUnknown):
+		return "its turn to be queued", nil
+	case err != nil:
+		return "", err
+	default:
+		return cmp.Or(hosts.Why(o.hosts.Paused(), &found.Host, &found.Robots), "nothing: its site is due"), nil
+	}
+}
+
+// Settings are the settings that can be changed while the crawl runs.
+func (o *Operator) Settings() *changes.Settings { return o.settings }
+
+// ListSettings lists the settings that can be changed, and the last changes.
+func (o *Operator) ListSettings() changes.List { return o.settings.List() }
+
+// ChangeSettings changes settings: all or, after an error, none.
+func (o *Operator) ChangeSettings(ctx context.Context, r changes.Request) (changes.Result, error) {
+	return o.settings.Change(ctx, r)
+}
+
+// UndoSettings takes the last change of settings back that is not taken back yet.
+func (o *Operator) UndoSettings(ctx context.Context, r changes.Request) (changes.Result, error) {
+	return o.settings.Undo(ctx, r)
+}
+
+// queue is what changes.Settings asks about queued URLs.
+type queue struct{ o *Operator }
+
+// EachQueued implements changes.Queue.
+func (q queue) EachQueued(ctx context.Context, f func(url []byte, it *queued.URL)) (complete bool, err error) {
+	return q.o.hosts.EachQueued(ctx, f)
+}
+
+// QueuedURLs implements changes.Queue.
+func (q queue) QueuedURLs() int64 {
+	n := &q.o.parts.Disk.Journal.Count
+	return max(n.URLsAdmitted.Load()-n.Finished.Load(), 0)
 }

@@ -2,10 +2,16 @@ package report
 
 import (
 	"cmp"
+	"fmt"
+	"log/slog"
+	"path"
+	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
+	"orbweaver/dnsres"
 	"orbweaver/engine/durable/checkpoint"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/frontier/ending"
@@ -26,6 +32,9 @@ import (
 	"orbweaver/engine/store/journal"
 	"orbweaver/engine/traps"
 	"orbweaver/internal/outcome"
+	"orbweaver/internal/plural"
+	"orbweaver/internal/throttle"
+	"orbweaver/internal/vfs"
 )
 
 // A Collector makes reports of a crawl. Safe for concurrent use.
@@ -221,4 +230,118 @@ func (c *Collector) state() (lifecycle.State, string) {
 		}
 	}
 	return state, reason
+}
+
+// DNS is what was asked about names, in this run.
+type DNS struct {
+	Unresolved int64 `json:"hosts_unresolved" metric:"sites_unresolved" help:"Sites that wait for an address."`
+	Lookups    int64 `json:"lookups" metric:"dns_lookups_total" help:"Look-ups of names, in this run."`
+	CacheHits  int64 `json:"cache_hits" metric:"dns_cache_hits_total" help:"Look-ups answered by the cache of names, in this run."`
+	Found      int64 `json:"found" metric:"dns_found_total" help:"Names for which the name servers had addresses, in this run."`
+	NotFound   int64 `json:"not_found" metric:"dns_not_found_total" help:"Names that do not exist or have no address, in this run."`
+	Faults     int64 `json:"faults" metric:"dns_faults_total" help:"Names for which no name server had an answer, in this run."`
+	Messages   int64 `json:"messages" metric:"dns_messages_total" help:"Messages sent to name servers, in this run."`
+	Timeouts   int64 `json:"timeouts" metric:"dns_timeouts_total" help:"Messages to name servers that were not answered in time, in this run."`
+}
+
+func newDNS(unresolved int, s dnsres.Stats) DNS {
+	return DNS{
+		Unresolved: int64(unresolved), Lookups: int64(s.Lookups), CacheHits: int64(s.Hits + s.FaultHits),
+		Found: int64(s.Found), NotFound: int64(s.NotFound), Faults: int64(s.Faults), Messages: int64(s.Exchanges),
+		Timeouts: int64(s.Timeouts),
+	}
+}
+
+// Refresher replaces report.json while a crawl runs. One goroutine uses it.
+type Refresher struct {
+	FS  vfs.FS
+	Dir string
+	Log *slog.Logger
+
+	warnings throttle.Log
+}
+
+// Refresh replaces report.json. A full disk is an error. Any other fault is logged and does not end the crawl, which
+// has all that it needs elsewhere.
+func (w *Refresher) Refresh(r Report) error {
+	err := Write(w.FS, w.Dir, r)
+	if err == nil || vfs.IsPassing(err) {
+		return err
+	}
+	if n, ok := w.warnings.Allow(time.Now()); ok {
+		w.Log.Warn("the report cannot be written; the crawl goes on", "error", err, "times", n)
+	}
+	return nil
+}
+
+// WriteUnlessFinished writes report.json unless it says already that the crawl has finished: a kill may have come
+// between the last manifest and the report.
+func WriteUnlessFinished(fsys vfs.FS, dir string, current func() Report) error {
+	if r, err := Read(fsys, dir); err == nil && r.State == lifecycle.Finished {
+		return nil
+	}
+	return Write(fsys, dir, current())
+}
+
+// truncatedBodies returns how many admitted URLs have a body that is not whole, and the outcomes with their numbers.
+func (r *Report) truncatedBodies() (total int64, reasons []string) {
+	for o := outcome.None; int(o) < outcome.Count; o++ {
+		if n := r.Outcomes[o.String()]; n > 0 && o.IsBodyTruncated() {
+			total += n
+			reasons = append(reasons, fmt.Sprintf("%s %d", o, n))
+		}
+	}
+	slices.Sort(reasons)
+	return total, reasons
+}
+
+// TruncatedLine says how many bodies are not whole in the archive, why, and how to see which; "" if all are whole. dir
+// is the crawl directory.
+func (r *Report) TruncatedLine(dir string) string {
+	total, reasons := r.truncatedBodies()
+	if total == 0 {
+		return ""
+	}
+	line := fmt.Sprintf("%s %s not whole in the archive: %s; to list them: %s",
+		plural.Count(total, "body"), plural.Verb(total, "is", "are"), strings.Join(reasons, ", "), listTruncated(dir))
+	if remedy := r.truncatedRemedy(); remedy != "" {
+		line += "; " + remedy
+	}
+	return line
+}
+
+// WarnTruncated logs a warning if bodies are not whole in the archive. dir is the crawl directory.
+func (r *Report) WarnTruncated(log *slog.Logger, dir string) {
+	total, reasons := r.truncatedBodies()
+	if total == 0 {
+		return
+	}
+	args := []any{"bodies", total, "reasons", strings.Join(reasons, ", "), "list", listTruncated(dir)}
+	if remedy := r.truncatedRemedy(); remedy != "" {
+		args = append(args, "remedy", remedy)
+	}
+	log.Warn("bodies are not whole in the archive; crawl.log has their URLs", args...)
+}
+
+// listTruncated is the command that lists the bodies.
+func listTruncated(dir string) string {
+	return "zgrep -E 'truncated-|no-memory' " + path.Join(dir, "logs/crawl.log*")
+}
+
+// truncatedRemedy names the limits of this crawl that cut bodies; "" if servers ended all of them.
+func (r *Report) truncatedRemedy() string {
+	var remedies []string
+	for _, limit := range []struct {
+		by     outcome.Outcome
+		remedy string
+	}{
+		{outcome.TruncatedLength, "raise --max-body if they are too long"},
+		{outcome.TruncatedTime, "raise --slow-body-timeout or --exchange-timeout if servers need more time"},
+		{outcome.NoMemory, "raise --max-body-files if the disk has room"},
+	} {
+		if n := r.Outcomes[limit.by.String()]; n > 0 {
+			remedies = append(remedies, fmt.Sprintf("%s: %s", limit.by, limit.remedy))
+		}
+	}
+	return strings.Join(remedies, "; ")
 }

@@ -1,10 +1,13 @@
 package outbox
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"slices"
 
+	"orbweaver/internal/vfs"
 	"orbweaver/virtualize/diskq"
 )
 
@@ -89,4 +92,25 @@ func (b *Outbox) diskQueues() map[string][2]*diskq.Queue {
 		all[agent] = [2]*diskq.Queue{q.backlog.queue, q.retained.queue}
 	}
 	return all
+}
+
+// ErrImage means that the file with the image of a checkpoint is damaged.
+var ErrImage = errors.New("the list of unsent messages is damaged")
+
+// AppendChecksum makes the content of the file that holds the image of a checkpoint.
+func AppendChecksum(image []byte) []byte {
+	return binary.LittleEndian.AppendUint32(image, crc32.Checksum(image, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+// ReadImage reads that file.
+func ReadImage(fsys vfs.FS, name string) ([]byte, error) {
+	b, err := vfs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, fmt.Errorf("outbox: %w", err)
+	}
+	size := len(b) - 4
+	if size < 0 || crc32.Checksum(b[:size], crc32.MakeTable(crc32.Castagnoli)) != binary.LittleEndian.Uint32(b[size:]) {
+		return nil, fmt.Errorf("outbox: %w: %s", ErrImage, name)
+	}
+	return b[:size], nil
 }

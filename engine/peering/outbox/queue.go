@@ -1,11 +1,14 @@
 package outbox
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"orbweaver/internal/notify"
+	"orbweaver/virtualize/diskq"
 )
 
 // agentQueue has the items of one agent. The lock of the Outbox guards it.
@@ -163,3 +166,93 @@ func (q *agentQueue) checkpoint() (positions QueueCheckpoint, err error) {
 func (q *agentQueue) close() error {
 	return errors.Join(q.backlog.queue.Close(), q.retained.queue.Close())
 }
+
+// ErrMalformed means that bytes are not a sequence of items.
+var ErrMalformed = errors.New("outbox: malformed items")
+
+// AppendItem appends an item in the form that Items reads: its length as a uvarint, then its bytes.
+func AppendItem(dst, item []byte) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(item))), item...)
+}
+
+// cutItem splits b behind its first item.
+func cutItem(b []byte) (item, rest []byte, ok bool) {
+	size, n := binary.Uvarint(b)
+	if n <= 0 || size > uint64(len(b)-n) {
+		return nil, nil, false
+	}
+	return b[n : n+int(size)], b[n+int(size):], true
+}
+
+// mustCutItem is cutItem for bytes that this package has written.
+func mustCutItem(b []byte) (item, rest []byte) {
+	item, rest, ok := cutItem(b)
+	if !ok {
+		panic("BUG: outbox: own items cannot be read")
+	}
+	return item, rest
+}
+
+// eachItem calls f for each item of bytes that this package has written.
+func eachItem(b []byte, f func(item []byte)) {
+	for len(b) > 0 {
+		var item []byte
+		item, b = mustCutItem(b)
+		f(item)
+	}
+}
+
+// Items yields the items of a batch, which share its memory. Another agent may have sent the bytes, so they can be
+// malformed: then the last error is ErrMalformed.
+func Items(batch []byte) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for len(batch) > 0 {
+			item, rest, ok := cutItem(batch)
+			if !ok {
+				yield(nil, ErrMalformed)
+				return
+			}
+			if !yield(item, nil) {
+				return
+			}
+			batch = rest
+		}
+	}
+}
+
+// overflowQueue is a queue on disk that accepts items also while the disk is full (K4). Then items stay in memory,
+// behind those on disk.
+type overflowQueue struct {
+	queue         *diskq.Queue
+	overflow      []byte // items in the form of AppendItem
+	overflowItems int
+}
+
+// put adds an item. The item is in the queue also after an error, which says why it is in memory.
+func (q *overflowQueue) put(item []byte) (err error) {
+	if q.overflowItems == 0 {
+		if err = q.queue.Append(item); err == nil {
+			return nil
+		}
+		err = fmt.Errorf("outbox: %w", err)
+	}
+	q.overflow = AppendItem(q.overflow, item)
+	q.overflowItems++
+	return err
+}
+
+// spill writes the items in memory to disk, until an error.
+func (q *overflowQueue) spill() error {
+	for q.overflowItems > 0 {
+		item, rest := mustCutItem(q.overflow)
+		if err := q.queue.Append(item); err != nil {
+			return fmt.Errorf("outbox: %w", err)
+		}
+		q.overflow, q.overflowItems = rest, q.overflowItems-1
+	}
+	q.overflow = nil
+	return nil
+}
+
+// size is the number of items on disk and in memory.
+func (q *overflowQueue) size() int { return q.overflowItems + int(q.queue.Len()) }

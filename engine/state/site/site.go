@@ -288,3 +288,112 @@ func CountStored(s *State) { s.Stored += min(1, math.MaxInt32-s.Stored) }
 
 // UnixSeconds returns t in Unix seconds, within the range of uint32.
 func UnixSeconds(t time.Time) uint32 { return uint32(min(max(t.Unix(), 0), math.MaxUint32)) }
+
+// logIn is the log-in or consent page to which most URLs of a site redirect, and by how many they outnumber those that
+// redirect to another one.
+type logIn struct {
+	target uint32 // a hash
+	count  uint8
+}
+
+func logInOf(s *State) logIn {
+	if s.rare == nil {
+		return logIn{}
+	}
+	return s.rare.logIn
+}
+
+// logInLeast is how many URLs for each stored page must redirect to one log-in page to show that the site has nothing
+// else for this crawler.
+const logInLeast = 5
+
+// NoteLogIn records that a URL redirects to the log-in or consent page with a hash. It reports whether the site has
+// nothing else: at least logInLeast URLs redirect there, and as many for each page that the site has served. Each URL
+// must be noted once. The count ends there, so pages that are served later change the answer.
+func NoteLogIn(s *State, target uint32) bool {
+	r, least := logInOf(s), logInLeast*max(int(s.Stored), 1)
+	switch {
+	case least > math.MaxUint8:
+		return false
+	case r.target != target && r.count > 0:
+		r.count--
+	case r.target != target:
+		r = logIn{target: target, count: 1}
+	case int(r.count) < least:
+		r.count++
+	}
+	rare := rareFacts{}
+	if s.rare != nil {
+		rare = *s.rare
+	}
+	rare.logIn = r
+	s.rare = &rare
+	return r.target == target && int(r.count) >= least
+}
+
+// Moment is a time in four bytes: milliseconds modulo 49 days. The zero value is no time.
+type Moment uint32
+
+// MomentOf is the Moment of a time.
+func MomentOf(t time.Time) Moment { return max(Moment(t.UnixMilli()), 1) }
+
+// Until is how long it is from a Moment to a time; false if the Moment is none.
+func (m Moment) Until(t time.Time) (time.Duration, bool) {
+	return time.Duration(Moment(t.UnixMilli())-m) * time.Millisecond, m != 0
+}
+
+const (
+	aheadMax = 200 // requisites of pages that precede other pages, unless paid for
+	pagePays = 100 // of these, for which each page pays
+	deepMax  = 100 // requisites of style sheets and frames that precede pages, unless paid for. Two pages pay for one
+
+	totalShift = 8
+	totalMax   = 1<<(32-totalShift) - 1
+)
+
+// RequisiteCount has two numbers of page requisites that a site was asked for. The high 24 bits are all of them. The
+// low 8 bits are those of pages that no page has paid for. Each stops at its limit. There is one for each known site.
+type RequisiteCount uint32
+
+// Total returns the number of all requisites.
+func (c RequisiteCount) Total() int { return int(c >> totalShift) }
+
+func (c RequisiteCount) ahead() uint32 { return uint32(c & (1<<totalShift - 1)) }
+
+func newRequisiteCount(total int, ahead uint32) RequisiteCount {
+	return RequisiteCount(min(total, totalMax)<<totalShift) | RequisiteCount(min(ahead, aheadMax))
+}
+
+// CountRequisite counts a page requisite that is so many embed hops from its page. Pages pay for their own requisites,
+// and hardly for what a style sheet or a frame needs: one page can lead to any number of those.
+func CountRequisite(s *State, embeds int) {
+	ahead := s.Requisites.ahead()
+	if embeds == 1 {
+		ahead++
+	} else {
+		s.DeepRequisites = min(s.DeepRequisites+2, 2*deepMax)
+	}
+	s.Requisites = newRequisiteCount(s.Requisites.Total()+1, ahead)
+}
+
+// CountPage counts a stored page that is no requisite: it pays for requisites.
+func CountPage(s *State) {
+	s.Requisites = newRequisiteCount(s.Requisites.Total(), max(s.Requisites.ahead(), pagePays)-pagePays)
+	s.DeepRequisites = max(s.DeepRequisites, 1) - 1
+}
+
+// MayPrecede reports whether a requisite that is so many embed hops from its page may precede the pages of a site,
+// beside a number of requisites that wait already.
+func MayPrecede(s *State, embeds, waiting int) bool {
+	if embeds == 1 {
+		return int(s.Requisites.ahead())+waiting < aheadMax
+	}
+	return int(s.DeepRequisites)/2+waiting < deepMax
+}
+
+// mergeRequisites takes the larger numbers of two states of a site.
+func mergeRequisites(s, known *State) {
+	a, b := s.Requisites, known.Requisites
+	s.Requisites = newRequisiteCount(max(a.Total(), b.Total()), max(a.ahead(), b.ahead()))
+	s.DeepRequisites = max(s.DeepRequisites, known.DeepRequisites)
+}

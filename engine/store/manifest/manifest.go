@@ -10,6 +10,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -217,3 +218,59 @@ func Write(fsys vfs.FS, dir string, m *Manifest) error {
 	}
 	return nil
 }
+
+// Chain is the workbench on disk: a whole image, and the changes since, in order.
+type Chain []ChainFile
+
+// ChainFile is one file of it: see WorkbenchPath.
+type ChainFile struct {
+	Generation uint64 `json:"generation"`
+	Length     int64  `json:"length"`
+}
+
+// chainMax bounds how many files a resume reads.
+const chainMax = 128
+
+// NeedsImage reports whether the next file must be a whole image: there is none, or the changes have become as large as
+// the image that they change.
+func (c Chain) NeedsImage() bool {
+	if len(c) == 0 || len(c) >= chainMax {
+		return true
+	}
+	changes := int64(0)
+	for _, f := range c[1:] {
+		changes += f.Length
+	}
+	return changes >= c[0].Length
+}
+
+// Names reports whether a file of the chain has this generation.
+func (c Chain) Names(generation uint64) bool {
+	return slices.ContainsFunc(c, func(f ChainFile) bool { return f.Generation == generation })
+}
+
+// Last is the generation of the youngest file; 0 if there is none.
+func (c Chain) Last() uint64 {
+	if len(c) == 0 {
+		return 0
+	}
+	return c[len(c)-1].Generation
+}
+
+// WorkbenchPath is a file of the workbench that a checkpoint wrote.
+func WorkbenchPath(dir string, generation uint64) string {
+	return fmt.Sprintf("%s/bench-%08d", dir, generation)
+}
+
+// InFlightPath is the list of the URLs that were in flight at a checkpoint.
+func InFlightPath(dir string, generation uint64) string {
+	return fmt.Sprintf("%s/aloft-%08d", dir, generation)
+}
+
+// OutboxPath holds the messages to other agents that the queues of the outbox do not hold.
+func OutboxPath(dir string, generation uint64) string {
+	return fmt.Sprintf("%s/outbox-%08d", dir, generation)
+}
+
+// CachePath is the fingerprint cache of an orderly stop.
+func CachePath(dir string) string { return dir + "/cache" }

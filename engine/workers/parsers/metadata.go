@@ -6,15 +6,19 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strconv"
+	"time"
 
 	"orbweaver/engine/frontier/links"
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/net/politeness"
+	"orbweaver/engine/net/robots"
 	"orbweaver/engine/page/parse"
 	"orbweaver/engine/records/capture"
 	"orbweaver/engine/state/attempt"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/store/journal"
+	"orbweaver/internal/httphead"
+	"orbweaver/internal/urlx"
 )
 
 // MetadataMode says which captures get a metadata record.
@@ -185,4 +189,94 @@ func appendOutlinks(dst []byte, l *links.Finder) []byte {
 		panic(fmt.Sprintf("BUG: parsers: the list of links that was just made cannot be read: %v", err))
 	}
 	return dst
+}
+
+// appendConnection appends the header fields of a capture that say how it was transferred: a WARC-Protocol for HTTP and
+// one for TLS, and the cipher suite by its IANA name. They are proposals 42 and 86 of the WARC specifications.
+func (m *metadataWriter) appendConnection(dst []byte, p *fetch.Page) []byte {
+	if line, _ := httphead.Split(p.Head()); len(line) > len("HTTP/1.1") {
+		if v := line[len("HTTP/"):len("HTTP/1.1")]; isDigit(v[0]) && v[1] == '.' && isDigit(v[2]) {
+			dst = append(append(append(dst, "WARC-Protocol: http/"...), v...), "\r\n"...)
+		}
+	}
+	if !p.Connection.Secure {
+		return dst
+	}
+	if v := p.Connection.TLS.Version; v >= tls.VersionTLS10 && v <= tls.VersionTLS13 {
+		dst = append(append(dst, "WARC-Protocol: tls/1."...), byte('0'+v-tls.VersionTLS10), '\r', '\n')
+	}
+	return appendText(dst, "WARC-Cipher-Suite", m.suiteOf(p.Connection.TLS.Cipher))
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// appendPayloadType appends the header field with the media type that the payload has by its bytes. Without a declared
+// type it is always there, since the index has the type from it. body is the payload
+// without content encodings if the page was searched for links. Other payloads have no field if they have an encoding,
+// or are chunked and too long for memory.
+func appendPayloadType(dst []byte, p *fetch.Page, a *attempt.Attempt, body []byte) []byte {
+	if a.Media.IsSniffed {
+		return append(append(append(dst, "WARC-Identified-Payload-Type: "...), a.Media.Type...), "\r\n"...)
+	}
+	if len(body) == 0 && len(p.Head().Value("content-encoding")) == 0 {
+		switch _, rest := p.Rest(); {
+		case rest == 0:
+			body = p.Payload()
+		case len(p.Head().Value("transfer-encoding")) == 0:
+			body = p.Body()
+		}
+	}
+	if len(body) == 0 || p.PayloadLen == 0 || !p.HasHead() {
+		return dst
+	}
+	declared := p.Head().DeclaredType()
+	field := append(dst, "WARC-Identified-Payload-Type: "...)
+	value := len(field)
+	field = parse.AppendMediaType(field, body, declared)
+	if parse.IsCharsetInHeaderOnly(field[value:], body, declared) {
+		return dst
+	}
+	return append(field, "\r\n"...)
+}
+
+// appendExchange appends the header field of a capture that says what its dates do not: how long the exchange took, how
+// long the site had been left alone before, and the delays in force if they are not those of the warcinfo record. So
+// the archive alone shows whether the delays between requests were kept. docs/warc.md has the form.
+func (m *MetadataOptions) appendExchange(dst []byte, p *fetch.Page, a *attempt.Attempt) []byte {
+	took := max(p.Times.Ended.Sub(p.Times.Started), 0)
+	dst = append(append(dst, capture.ExchangeField...), ": took="...)
+	dst = appendSeconds(dst, (took + time.Microsecond - 1).Truncate(time.Microsecond))
+	if a.Delays.Idle >= 0 {
+		dst = appendSeconds(append(dst, " idle="...), a.Delays.Idle)
+	}
+	if a.Delays.IPIdle >= 0 {
+		dst = appendSeconds(append(dst, " ip-idle="...), a.Delays.IPIdle.Truncate(time.Millisecond))
+	}
+	if a.Delays.Group != "" {
+		dst = append(append(dst, " group="...), a.Delays.Group...)
+	}
+	if m.StateDelays || a.Delays.Host != m.Policy.HostDelay {
+		dst = appendSeconds(append(dst, " host-delay="...), a.Delays.Host)
+	}
+	if m.StateDelays || a.Delays.IP != m.Policy.IPDelay {
+		dst = appendSeconds(append(dst, " ip-delay="...), a.Delays.IP)
+	}
+	if m.StateDelays || a.Delays.CrawlMax != m.Policy.CrawlDelayMax {
+		dst = appendSeconds(append(dst, " crawl-delay-max="...), a.Delays.CrawlMax)
+	}
+	if a.IsRobots && !isRobotsFile(a.URL) {
+		dst = append(append(dst, ' '), capture.ForRobots...)
+	}
+	return append(dst, "\r\n"...)
+}
+
+// isRobotsFile says whether a URL is that of a robots.txt, and not what one redirects to.
+func isRobotsFile(url []byte) bool {
+	_, path := urlx.Split(url)
+	return string(path) == robots.FilePath
+}
+
+// appendSeconds appends a duration as a decimal number of seconds, good to a microsecond.
+func appendSeconds(dst []byte, d time.Duration) []byte {
+	return strconv.AppendFloat(dst, float64(d/time.Microsecond)/1e6, 'f', -1, 64)
 }
