@@ -4,9 +4,10 @@
 // information, for http and https only. It identifies a URL in the whole crawl: it is fingerprinted, split into site
 // and path, queued, fetched and archived.
 //
-// The package applies no policy: it does not sort parameters, and keeps session identifiers and "index.html". It
-// decodes nothing that the standard does not decode. (SURT, the key of the CDXJ index, does these things, like the
-// tools that read the index.) The package does not decide which hosts or ports may be fetched, and does no I/O.
+// The package applies no policy, unless Params and Form ask for it: it does not sort parameters, and keeps session
+// identifiers and "index.html". It decodes nothing that the standard does not decode. (SURT, the key of the CDXJ index,
+// does these things, like the tools that read the index.) The package does not decide which hosts or ports may be
+// fetched, and does no I/O.
 //
 //	raw or ref ---> [ clean ] trim, drop tabs and line ends, cut the fragment
 //	                    |

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +17,7 @@ var ErrParam = errors.New("no name of a parameter")
 type Params struct {
 	names    map[string]struct{}
 	prefixes []string // names that begin like this
+	form     Form     // that Strip gives to URLs, too
 }
 
 // The lists that the names "session" and "tracking" stand for.
@@ -55,11 +58,23 @@ func NewParams(list []string) (*Params, error) {
 	return p, errors.Join(faults...)
 }
 
+// As returns a copy whose Strip also gives a URL the form.
+func (p *Params) As(form Form) *Params {
+	q := &Params{names: maps.Clone(p.names), prefixes: slices.Clone(p.prefixes), form: form}
+	if form == Archive {
+		q.add(strings.Fields(ParamsSession))
+	}
+	return q
+}
+
 func (p *Params) add(names []string) {
 	for _, name := range names {
 		if begin, ok := strings.CutSuffix(name, "*"); ok {
 			p.prefixes = append(p.prefixes, begin)
 		} else {
+			if p.names == nil {
+				p.names = map[string]struct{}{}
+			}
 			p.names[name] = struct{}{}
 		}
 	}
@@ -90,8 +105,13 @@ func (p *Params) Has(name []byte) bool {
 
 // Strip removes the parameters from a normal form: those in the query and those after semicolons in the path. It
 // changes url in place and returns the rest, which is a normal form. A URL without such parameters is returned
-// unchanged.
-func (p *Params) Strip(url []byte) []byte {
+// unchanged, unless As has named a form.
+func (p *Params) Strip(url []byte) []byte { return p.form.apply(p.strip(url)) }
+
+// Form is the form that Strip gives to URLs.
+func (p *Params) Form() Form { return p.form }
+
+func (p *Params) strip(url []byte) []byte {
 	at := authority(url)
 	slash := bytes.IndexByte(url[at:], '/')
 	if len(p.names)+len(p.prefixes) == 0 || slash < 0 {

@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/peering/transport"
 	"orbweaver/engine/state/cluster"
+	"orbweaver/internal/urlx"
 )
 
 // Network is the way of an agent to the others. It implements cluster.Network, and is safe for concurrent use.
@@ -88,6 +89,9 @@ func (n *Network) Join(ctx context.Context, store uint64, handler cluster.Handle
 	}
 	if n.o.Assign != ownership.Consistent { // agents that differ in it are of different crawls
 		o.Self.Crawl += " --assign " + n.o.Assign.String()
+	}
+	if n.o.NormalForm != urlx.WHATWG { // as above
+		o.Self.Crawl += " --normal-form " + n.o.NormalForm.String()
 	}
 	members, err := membership.Join(ctx, o)
 	if err != nil {

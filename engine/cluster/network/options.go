@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/peering/identity"
 	"orbweaver/engine/peering/membership"
 	"orbweaver/engine/peering/ownership"
+	"orbweaver/internal/urlx"
 )
 
 // Options identify an agent. ID, GossipAddr and MessageAddr have no default.
@@ -18,6 +19,7 @@ type Options struct {
 	Capacity    int              // its share, in proportion to the others', 1 to membership.MaxCapacity [1]
 	GossipAddr  netip.AddrPort   // where it listens for membership, UDP and TCP; port 0 for a free one
 	MessageAddr netip.AddrPort   // where it listens for messages; port 0 for a free one
+	NormalForm  urlx.Form        // of --normal-form: an agent with another one is refused
 	Assign      ownership.Method // how hosts are assigned; an agent with another one is refused
 	Join        []string         // gossip addresses of other agents, ADDRESS:PORT; one reachable address is enough
 

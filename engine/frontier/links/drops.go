@@ -20,6 +20,7 @@ type numbering struct {
 	ofResponse int      // of them; those behind it are no part of it: early hints, mined, --hook page
 	earlyFrom  int      // index in Links of the first link that is no part of the response
 	numbers    []int    // of each link
+	spellings  []byte   // see Finder.Spellings
 	drops      string   // what Drop has removed, as in capture.DroppedField
 	anchors    [][]byte // the text of each link, if Options.Judged is set. Borrowed
 }
@@ -29,7 +30,7 @@ func (d *numbering) reset() {
 		*d = numbering{}
 	}
 	d.references, d.ofResponse, d.earlyFrom, d.drops = 0, math.MaxInt, math.MaxInt, ""
-	d.numbers, d.anchors = d.numbers[:0], d.anchors[:0]
+	d.numbers, d.anchors, d.spellings = d.numbers[:0], d.anchors[:0], d.spellings[:0]
 }
 
 // addLink adds a link to Links.
@@ -41,6 +42,10 @@ func (l *Finder) addLink(kind parse.Kind, score int, url []byte) {
 		d.anchors = append(d.anchors, l.passage.anchor)
 	}
 }
+
+// Spellings has a line for each link that --normal-form has changed: the link, a space, and how the page has it, in the
+// form whatwg. It is borrowed.
+func (l *Finder) Spellings() []byte { return l.numbering.spellings }
 
 // EachWithText calls f for each link, with its text. All is borrowed.
 func (l *Finder) EachWithText(f func(kind parse.Kind, url, text []byte)) {

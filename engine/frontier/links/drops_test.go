@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/page/parse"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/store/journal"
+	"orbweaver/internal/urlx"
 )
 
 // What was dropped is dropped again under another --follow, and is kept if the page has other references. Links of
@@ -73,6 +74,38 @@ func TestFinder_dropsTheSameLinksAgain(t *testing.T) {
 		again.DropAgain(c.field)
 		if got := list(again.Links); got != c.want {
 			t.Errorf("%q with %q: %s, want %s", c.field, c.more, got, c.want)
+		}
+	}
+}
+
+// A form changes links, and what the page has is kept. A redirect to what would be its own URL stays.
+func TestFinder_keepsTheSpellingsOfLinks(t *testing.T) {
+	base := []byte("http://a.test/")
+	list := func(l *Finder) string {
+		var all []string
+		if err := journal.EachLink(l.Links, func(_ parse.Kind, url []byte) { all = append(all, string(url)) }); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(all, " ")
+	}
+	const both = "http://a.test/p?a&b http://a.test/p?b&a\n"
+	for form, want := range map[urlx.Form][2]string{
+		urlx.WHATWG:  {"http://a.test/p?b&a http://a.test/p?a&b http://a.test/q", ""},
+		urlx.Sorted:  {"http://a.test/p?a&b http://a.test/p?a&b http://a.test/q", both},
+		urlx.Archive: {"http://a.test/p?a&b http://a.test/p?a&b http://a.test/q", both},
+	} {
+		l := NewFinder(Options{Strip: new(urlx.Params).As(form)})
+		l.Reset()
+		l.Budget.Open(1000, 1000)
+		for _, ref := range []string{"p?b&a", "p?a&b", "q"} {
+			l.Resolve(base, []byte(ref), parse.Anchor, false)
+		}
+		if got := list(l); got != want[0] || string(l.Spellings()) != want[1] {
+			t.Errorf("%v: %s, %q", form, got, l.Spellings())
+		}
+		l.Redirect(base, []byte("/index.html"))
+		if got := list(l); got != "http://a.test/index.html" || len(l.Spellings()) > 0 {
+			t.Errorf("%v: %s, %q", form, got, l.Spellings())
 		}
 	}
 }

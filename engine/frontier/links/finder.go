@@ -382,12 +382,17 @@ func (l *Finder) refuse(why error) {
 
 // strip takes out of a link what links lose; not out of a redirect that would lead to where it comes from then.
 func (l *Finder) strip(url, base []byte, kind parse.Kind) []byte {
-	if kind == parse.Redirect {
+	isFormed := l.O.Strip.Form() != urlx.WHATWG
+	if kind == parse.Redirect || isFormed {
 		l.buffers.whole = append(l.buffers.whole[:0], url...)
 	}
 	url = l.O.Strip.Strip(url)
 	if kind == parse.Redirect && bytes.Equal(url, base) {
 		return l.buffers.whole
+	}
+	if isFormed && !bytes.Equal(url, l.buffers.whole) {
+		d := &l.numbering
+		d.spellings = append(append(append(append(d.spellings, url...), ' '), l.buffers.whole...), '\n')
 	}
 	return url
 }

@@ -53,6 +53,7 @@ func fixed() map[string]string {
 			"dir", "config", "preset", "refresh", "refresh-from-store", "dry-run", "depth", "trust-dir",
 		},
 		"each site has its place by it":     {"ipv6-prefix"},
+		"URLs that are known have it":       {"normal-form"},
 		"each ready URL has a class by it":  {"score"},
 		"the order has it from the start":   {"budgets"},
 		"each site has its tries by it":     {"mine", "mine-most"},

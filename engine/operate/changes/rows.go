@@ -310,15 +310,21 @@ func setStore(d *draft, v options.Setting) error {
 func isAll(answer, isConstant bool) bool { return isConstant && answer }
 
 func setStripParams(d *draft, v options.Setting) error {
-	list := v.Text()
-	d.pages.Links.Strip = nil
-	if list == "" {
-		return nil
+	form := urlx.WHATWG
+	if p := d.pages.Links.Strip; p != nil {
+		form = p.Form()
 	}
-	params, err := urlx.NewParams(v.Strings())
+	var list []string
+	if v.Text() != "" {
+		list = v.Strings()
+	}
+	params, err := urlx.NewParams(list)
 	if err != nil {
 		return err
 	}
-	d.pages.Links.Strip = params
+	d.pages.Links.Strip = nil
+	if len(list) > 0 || form != urlx.WHATWG {
+		d.pages.Links.Strip = params.As(form)
+	}
 	return nil
 }

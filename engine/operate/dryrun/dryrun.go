@@ -208,15 +208,19 @@ func (x *Explainer) strip(e *Explanation, url []byte) []byte {
 	if p == nil {
 		return url
 	}
+	name := "--strip-params"
+	if len(x.o.Admission.StripParams) == 0 {
+		name = "--normal-form"
+	}
 	if e.Depth == 0 {
-		e.say("--strip-params", Passed, "seeds stay as they are")
+		e.say(name, Passed, "seeds stay as they are")
 		return url
 	}
 	if url = p.Strip(url); string(url) == e.Normal {
-		e.say("--strip-params", Passed, "it has none of them")
+		e.say(name, Passed, "it has none of them")
 	} else {
 		e.Normal = string(url)
-		e.say("--strip-params", Passed, "it becomes %s", e.Normal)
+		e.say(name, Passed, "it becomes %s", e.Normal)
 	}
 	return url
 }

@@ -77,11 +77,15 @@ func (m *metadataWriter) appendFields(dst []byte, p *fetch.Page, a *attempt.Atte
 		via = nil
 	}
 	hasOutlinks := m.Outlinks && len(m.links.finder.Links) > 0 && !m.hasEarlierLinks
+	spellings := m.links.finder.Spellings()
+	if m.hasEarlierLinks {
+		spellings = nil
+	}
 	switch m.Mode {
 	case MetadataNone:
 		return dst
 	case MetadataAuto:
-		if !hasOutlinks && !a.Seed && via == nil && len(a.RobotsRule) == 0 &&
+		if !hasOutlinks && len(spellings) == 0 && !a.Seed && via == nil && len(a.RobotsRule) == 0 &&
 			!p.Connection.Secure && len(p.Interim) == 0 {
 			return dst
 		}
@@ -109,6 +113,9 @@ func (m *metadataWriter) appendFields(dst []byte, p *fetch.Page, a *attempt.Atte
 	dst = appendInterim(dst, p.Interim)
 	if hasOutlinks {
 		dst = appendOutlinks(dst, m.links.finder)
+	}
+	for line := range bytes.Lines(spellings) {
+		dst = appendText(dst, "outlink-spelling", bytes.TrimSuffix(line, []byte{'\n'}))
 	}
 	return dst
 }

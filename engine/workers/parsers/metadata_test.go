@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/records/neardup"
 	"orbweaver/engine/state/attempt"
 	"orbweaver/engine/state/queued"
+	"orbweaver/internal/urlx"
 	"orbweaver/warc"
 )
 
@@ -177,4 +178,21 @@ func readGroup(t *testing.T, enc *warc.Encoder) *warc.RecordRead {
 		t.Fatal(err)
 	}
 	return rec
+}
+
+// Links that --normal-form has changed are in the record as the page has them, unless an earlier record has them.
+func TestMetadataHasTheSpellingsOfLinks(t *testing.T) {
+	w, x := newTestWriter(MetadataOptions{})
+	x.finder.O.Strip = new(urlx.Params).As(urlx.Sorted)
+	x.finder.Budget.Open(1000, 1000)
+	x.finder.Resolve([]byte("http://a.test/"), []byte("p?b&a"), parse.Anchor, false)
+	a := &attempt.Attempt{Hops: queued.Hops{Depth: 1}}
+	got := string(w.appendFields(nil, &fetch.Page{}, a))
+	if !strings.HasSuffix(got, "\r\noutlink-spelling: http://a.test/p?a&b http://a.test/p?b&a\r\n") {
+		t.Errorf("%q", got)
+	}
+	w.hasEarlierLinks = true
+	if b := w.appendFields(nil, &fetch.Page{}, a); len(b) > 0 {
+		t.Errorf("%q", b)
+	}
 }

@@ -39,7 +39,8 @@ func (c *agentOptions) agents(inv *command.Invocation, cfg *engine.Config, log *
 		return c.alone(&cfg.Cluster)
 	}
 	var bad command.Faults
-	o := network.Options{ID: c.Agent, Capacity: c.Capacity, Assign: cfg.Cluster.Assign, Log: log}
+	o := network.Options{ID: c.Agent, Capacity: c.Capacity, Assign: cfg.Cluster.Assign, Log: log,
+		NormalForm: cfg.Admission.NormalForm}
 	bad.Add("--agent", identity.CheckName(c.Agent))
 	bad.Add("--agent", c.sameAgent(cfg.Dir))
 	switch {
