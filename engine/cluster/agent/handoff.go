@@ -18,26 +18,21 @@ import (
 	"orbweaver/workbench"
 )
 
-// giverOptions are what handing over needs of the agent.
-type giverOptions struct {
-	Views    *ownership.Timeline
-	Outbox   *outbox.Outbox
-	Sites    *sites.Table
-	Queues   sites.DiskQueues
-	Dead     *schedule.DeadSites
-	Counters *counters.Live
-	Log      *slog.Logger
-	// Route sends a redirect of a robots.txt to the agent that it concerns. It returns scratch, perhaps grown.
-	Route func(scratch []byte, it *queued.URL) []byte
-	// Forget ends the wait of a site for a robots.txt.
-	Forget func(site []byte)
-}
-
 // giver gives sites to other agents that own them now: first what is known of each, with what is in memory of its
 // queue; and when all of them are that far, what they have on disk, in steps beside the crawl. A site with a Visit that
 // is out goes when the Visit is back, so that no two agents visit it. Only the distributor calls Step.
 type giver struct {
-	o giverOptions
+	views    *ownership.Timeline
+	outbox   *outbox.Outbox
+	sites    *sites.Table
+	queues   sites.DiskQueues
+	dead     *schedule.DeadSites
+	counters *counters.Live
+	log      *slog.Logger
+	// route sends a redirect of a robots.txt to the agent that it concerns. It returns scratch, perhaps grown.
+	route func(scratch []byte, it *queued.URL) []byte
+	// forget ends the wait of a site for a robots.txt.
+	forget func(site []byte)
 
 	isAsked     bool              // guarded by the steps: the view has changed
 	recentViews []*ownership.View // guarded by the steps: in force since the last whole walk
@@ -70,9 +65,6 @@ const (
 	recentViewsMax = 16
 )
 
-// newGiver makes the giver of an agent.
-func newGiver(o giverOptions) *giver { return &giver{o: o} }
-
 // NoteView says that another view is in force in place of was. All steps stand still.
 func (m *giver) NoteView(was *ownership.View) {
 	m.isAsked = true
@@ -95,8 +87,8 @@ func (m *giver) Step(now time.Time) (more bool, err error) {
 		}
 	}
 	for end := time.Now().Add(stepTime); m.isWalking && time.Now().Before(end); {
-		if m.o.Outbox.HasOverflow() {
-			if err := m.o.Outbox.Spill(); err != nil {
+		if m.outbox.HasOverflow() {
+			if err := m.outbox.Spill(); err != nil {
 				return true, err
 			}
 		}
@@ -127,7 +119,7 @@ func (m *giver) continueWalk(now time.Time) error {
 			m.recentViews = nil
 		}
 		if m.walk.sites > 0 {
-			m.o.Log.Info("sites were given to the agents that they belong to now",
+			m.log.Info("sites were given to the agents that they belong to now",
 				"sites", m.walk.sites, "urls", m.walk.urls, "took", time.Since(m.walk.began).String())
 		}
 	}
@@ -136,8 +128,8 @@ func (m *giver) continueWalk(now time.Time) error {
 
 // findSites looks at the next 1,024 sites. Those go that have something queued, and those that this agent owned.
 func (m *giver) findSites() {
-	v := m.o.Views.Load()
-	sites := m.o.Sites.Workbench.Listing()
+	v := m.views.Load()
+	sites := m.sites.Workbench.Listing()
 	more := sites.Keys(m.chunk, func(vs *visit.State, key []byte, state workbench.State, held uint64) {
 		if !v.Owns(key) && (held > 0 && state != workbench.Dead || m.hasOwned(key)) {
 			m.found = append(m.found, vs)
@@ -161,10 +153,10 @@ func (m *giver) hasOwned(key []byte) bool {
 
 // giveSite sends what is known of a site, and what it has in memory.
 func (m *giver) giveSite(vs *visit.State, now time.Time) {
-	b := m.o.Sites.Workbench
+	b := m.sites.Workbench
 	m.key = b.Site(vs).AppendKey(m.key[:0])
 	m.state = m.state[:0]
-	if m.o.Views.Load().Owns(m.key) {
+	if m.views.Load().Owns(m.key) {
 		return // the view has changed again
 	}
 	if !b.Site(vs).Read(func(s *site.State) { m.state = message.AppendState(m.state, s, now) }) {
@@ -178,7 +170,7 @@ func (m *giver) giveSite(vs *visit.State, now time.Time) {
 		return
 	}
 	b.Unpark(vs, nil) // what it waits for goes to its new owner
-	m.o.Forget(m.key)
+	m.forget(m.key)
 	m.beginItem(vs, now)
 	m.addURLs(vs, now)
 	if m.held > 0 || len(m.state) > 0 || b.Site(vs).Due().After(now) {
@@ -192,12 +184,12 @@ func (m *giver) giveSite(vs *visit.State, now time.Time) {
 
 // giveDisk sends a part of what a site has on disk, and says whether it was the last.
 func (m *giver) giveDisk(vs *visit.State, now time.Time) (over bool, err error) {
-	m.key = m.o.Sites.Workbench.Site(vs).AppendKey(m.key[:0])
-	if m.o.Views.Load().Owns(m.key) {
+	m.key = m.sites.Workbench.Site(vs).AppendKey(m.key[:0])
+	if m.views.Load().Owns(m.key) {
 		return true, nil
 	}
 	m.buf, m.ends = m.buf[:0], m.ends[:0]
-	n, err := m.o.Queues.Take(vs, takeMax, func(item []byte) {
+	n, err := m.queues.Take(vs, takeMax, func(item []byte) {
 		m.buf = append(m.buf, item...)
 		m.ends = append(m.ends, len(m.buf))
 	})
@@ -207,7 +199,7 @@ func (m *giver) giveDisk(vs *visit.State, now time.Time) (over bool, err error) 
 	if m.held > 0 {
 		m.sendItem()
 	}
-	m.o.Sites.Workbench.Site(vs).SetOnDisk(m.o.Queues.Len(vs))
+	m.sites.Workbench.Site(vs).SetOnDisk(m.queues.Len(vs))
 	return err == nil && n < takeMax, err
 }
 
@@ -216,7 +208,7 @@ func (m *giver) giveVisited(now time.Time) error {
 	keys := m.visited
 	m.visited, m.nextLook = nil, now.Add(lookPeriod)
 	for _, key := range keys {
-		vs, err := m.o.Sites.Get(key)
+		vs, err := m.sites.Get(key)
 		if err != nil {
 			m.visited = append(m.visited, key)
 			return err
@@ -235,7 +227,7 @@ func (m *giver) giveVisited(now time.Time) error {
 
 // beginItem begins an item of a message.
 func (m *giver) beginItem(vs *visit.State, now time.Time) {
-	m.item, m.held = message.AppendSite(m.item[:0], m.key, m.o.Sites.Workbench.Site(vs).Due().Sub(now), m.state, now), 0
+	m.item, m.held = message.AppendSite(m.item[:0], m.key, m.sites.Workbench.Site(vs).Due().Sub(now), m.state, now), 0
 }
 
 // addURLs adds the items that were taken from a site.
@@ -252,11 +244,11 @@ func (m *giver) addURL(vs *visit.State, raw []byte, now time.Time) {
 	it := queued.MustDecode(raw)
 	if it.RobotsOf != nil {
 		it.Rest = append(append([]byte(nil), m.key...), it.Rest...)
-		m.path = m.o.Route(m.path, &it)
+		m.path = m.route(m.path, &it)
 		return
 	}
 	m.path = append(append(m.path[:0], m.key...), it.Rest...)
-	if m.o.Dead.DropIfFinished(m.path, &it) {
+	if m.dead.DropIfFinished(m.path, &it) {
 		return
 	}
 	if len(m.item) > siteItemBytes {
@@ -266,16 +258,16 @@ func (m *giver) addURL(vs *visit.State, raw []byte, now time.Time) {
 	}
 	m.item = outbox.AppendItem(m.item, raw)
 	m.held++
-	m.o.Counters.Finish(outcome.HandedOver, 1)
+	m.counters.Finish(outcome.HandedOver, 1)
 	m.walk.urls++
 }
 
 // sendItem puts the item into the outbox. One without URLs is not sent to another agent if its receiver is lost.
 func (m *giver) sendItem() {
-	v := m.o.Views.Load()
-	put := m.o.Outbox.Put
+	v := m.views.Load()
+	put := m.outbox.Put
 	if m.held == 0 {
-		put = m.o.Outbox.PutBacklog
+		put = m.outbox.PutBacklog
 	}
 	put(v.Instances[v.OwnerOf(m.key)], m.item)
 }

@@ -74,10 +74,10 @@ func queuedSites(tb testing.TB, hostCount, urls int) rig {
 			tb.Error(err)
 		}
 	})
-	giver := newGiver(giverOptions{
-		Views: ownership.NewTimeline(10 * time.Second), Outbox: box, Sites: table, Queues: queues, Dead: dead,
-		Counters: &ledger.Count, Log: slog.New(slog.DiscardHandler), Forget: func([]byte) {},
-	})
+	giver := &giver{
+		views: ownership.NewTimeline(10 * time.Second), outbox: box, sites: table, queues: queues, dead: dead,
+		counters: &ledger.Count, log: slog.New(slog.DiscardHandler), forget: func([]byte) {},
+	}
 	now := time.Now()
 	var item []byte
 	for i := range hostCount {
@@ -117,8 +117,8 @@ func newRig(tb testing.TB, hostCount, urls int) rig {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		was := d.giver.o.Views.Load()
-		d.giver.o.Views.Replace(v, time.Now())
+		was := d.giver.views.Load()
+		d.giver.views.Replace(v, time.Now())
 		d.giver.NoteView(was)
 	}
 	return d
@@ -180,7 +180,7 @@ func TestGiver_sitesOfTheOtherAgentGoAndNoOthers(t *testing.T) {
 			for _, it := range item.Site.URLs {
 				k := next[key]
 				if want := fmt.Sprintf("%s/archive/section-%d/page-%d.html", key, k%7, k); string(it.Rest) != want ||
-					d.giver.o.Views.Load().Owns(item.Site.Key) {
+					d.giver.views.Load().Owns(item.Site.Key) {
 					t.Fatalf("%s, want %s", it.Rest, want)
 				}
 				next[key]++
@@ -240,8 +240,8 @@ func TestGiver_returnedSitesAreNotGiven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	was := d.giver.o.Views.Load()
-	d.giver.o.Views.Replace(v, time.Now())
+	was := d.giver.views.Load()
+	d.giver.views.Replace(v, time.Now())
 	d.giver.NoteView(was)
 	giveAll(t, d)
 	if n := d.ledger.Count.Outcomes[outcome.HandedOver].Load(); n != 0 {

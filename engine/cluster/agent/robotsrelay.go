@@ -24,31 +24,23 @@ type relaySites interface {
 	RedirectRobots(r *site.RobotsRedirect) error
 }
 
-// relayOptions are what a relay needs of the agent that it serves.
-type relayOptions struct {
-	Views  *ownership.Timeline
-	Outbox *outbox.Outbox
-	Sites  relaySites
-	Rules  *site.RulesPool
-	// IsExcluded says that the rules for hosts exclude a site.
-	IsExcluded func(site []byte) bool
-	// Steps counts the effects of messages, for termination detection.
-	Steps *atomic.Int64
-}
-
 // relay carries redirects and results.
 type relay struct {
 	waitingSites
 
-	o relayOptions
+	views  *ownership.Timeline
+	outbox *outbox.Outbox
+	sites  relaySites
+	rules  *site.RulesPool
+	// isExcluded says that the rules for hosts exclude a site.
+	isExcluded func(site []byte) bool
+	// steps counts the effects of messages, for termination detection.
+	steps *atomic.Int64
 }
-
-// newRelay makes the relay of an agent.
-func newRelay(o relayOptions) *relay { return &relay{o: o} }
 
 // SendRedirect gives a redirect to the agent that owns its target, and says whether that is another agent.
 func (r *relay) SendRedirect(redirect *site.RobotsRedirect) bool {
-	if r.o.Views.Load().Owns(redirect.Site) {
+	if r.views.Load().Owns(redirect.Site) {
 		return false
 	}
 	it := queued.MustDecode(redirect.Item)
@@ -60,27 +52,27 @@ func (r *relay) SendRedirect(redirect *site.RobotsRedirect) bool {
 // Route sends a redirect, whose URL is whole in it.Rest, to the agent that owns its target if this agent owns the site
 // that waits; else to the owner of that site.
 func (r *relay) Route(it *queued.URL) {
-	v := r.o.Views.Load()
+	v := r.views.Load()
 	to := v.OwnerOf(it.RobotsOf)
 	if to == v.Self {
 		to = v.OwnerOf(it.Rest)
 		r.add(it.RobotsOf, v.Agents[to].ID, time.Now())
 	}
 	if to != v.Self { // else the view has changed meanwhile: the site is given up, and asks again
-		r.o.Outbox.Put(v.Instances[to], message.AppendRobotsRedirect(nil, it))
+		r.outbox.Put(v.Instances[to], message.AppendRobotsRedirect(nil, it))
 	}
 }
 
 // SendResult gives a result to the agent that owns the site that waits, and says whether that is another agent.
 func (r *relay) SendResult(result *site.RobotsResult) bool {
-	v := r.o.Views.Load()
+	v := r.views.Load()
 	owner := v.OwnerOf(result.Site)
 	if owner == v.Self {
 		r.Forget(result.Site)
 		return false
 	}
-	r.o.Steps.Add(1)
-	r.o.Outbox.PutBacklog(v.Instances[owner], message.AppendRobotsResult(nil, result, time.Now()))
+	r.steps.Add(1)
+	r.outbox.PutBacklog(v.Instances[owner], message.AppendRobotsResult(nil, result, time.Now()))
 	return true
 }
 
@@ -88,36 +80,36 @@ func (r *relay) SendResult(result *site.RobotsResult) bool {
 // another owner now, the result is sent there. TakeResult takes the result.
 func (r *relay) TakeResult(result *site.RobotsResult, delay time.Duration) error {
 	result.Age += delay
-	if result.Rules != nil && (result.Age >= site.RobotsLifetime || !r.o.Rules.Accepts(result.Rules)) {
+	if result.Rules != nil && (result.Age >= site.RobotsLifetime || !r.rules.Accepts(result.Rules)) {
 		result.Rules, result.Unreachable = nil, true
 	}
 	if r.SendResult(result) {
 		return nil
 	}
-	r.o.Steps.Add(1)
-	return r.o.Sites.DeliverRobots(result)
+	r.steps.Add(1)
+	return r.sites.DeliverRobots(result)
 }
 
 // TakeRedirect takes a redirect to a host of this agent, whose URL is whole in it.Rest, or sends it on.
 func (r *relay) TakeRedirect(it queued.URL) error {
-	r.o.Steps.Add(1)
+	r.steps.Add(1)
 	redirect := &site.RobotsRedirect{Origin: bytes.Clone(it.RobotsOf)}
 	key, path := urlx.Split(it.Rest)
 	it.Rest = path
 	redirect.Site, redirect.Item = bytes.Clone(key), queued.Append(nil, &it)
-	if r.o.IsExcluded(redirect.Site) {
-		return r.o.Sites.SettleRobots(&site.RobotsResult{Site: redirect.Origin, Unreachable: true})
+	if r.isExcluded(redirect.Site) {
+		return r.sites.SettleRobots(&site.RobotsResult{Site: redirect.Origin, Unreachable: true})
 	}
-	return r.o.Sites.RedirectRobots(redirect)
+	return r.sites.RedirectRobots(redirect)
 }
 
 // GiveUpOverdue ends the wait of sites that have waited too long. It looks at most once a second.
 func (r *relay) GiveUpOverdue(now time.Time) error {
 	for _, key := range r.takeOverdue(now) {
-		if !r.o.Views.Load().Owns(key) {
+		if !r.views.Load().Owns(key) {
 			continue
 		}
-		if err := r.o.Sites.DeliverRobots(&site.RobotsResult{Site: key, Unreachable: true}); err != nil {
+		if err := r.sites.DeliverRobots(&site.RobotsResult{Site: key, Unreachable: true}); err != nil {
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ func (r *relayed) items(t *testing.T, to string) []message.Item {
 	if batch == nil {
 		return nil
 	}
-	items, err := message.Read(message.WithAges(batch.Bytes, time.Now()), r.o.Rules)
+	items, err := message.Read(message.WithAges(batch.Bytes, time.Now()), r.rules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,10 +83,10 @@ func newRelayed(t *testing.T, self string, excluded string) (r *relayed, v *owne
 	views := ownership.NewTimeline(0)
 	views.Store(v)
 	r = &relayed{outbox: box}
-	r.relay = newRelay(relayOptions{
-		Views: views, Outbox: box, Sites: r, Rules: site.NewRulesPool(0), Steps: new(atomic.Int64),
-		IsExcluded: func(site []byte) bool { return string(site) == excluded },
-	})
+	r.relay = &relay{
+		views: views, outbox: box, sites: r, rules: site.NewRulesPool(0), steps: new(atomic.Int64),
+		isExcluded: func(site []byte) bool { return string(site) == excluded },
+	}
 	return r, v
 }
 

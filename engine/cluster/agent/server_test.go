@@ -29,14 +29,14 @@ func TestServer_aFaultOfTheDiskIsNotOneOfTheMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := sharedBy(t, "a", "b")
 		a := g.members["a"]
-		relay := newRelay(relayOptions{
-			Views:      a.views,
-			Outbox:     a.files.outbox,
-			Sites:      brokenSites{},
-			Rules:      a.parts.Sites.Rules,
-			IsExcluded: func([]byte) bool { return false },
-			Steps:      new(atomic.Int64),
-		})
+		relay := &relay{
+			views:      a.views,
+			outbox:     a.files.outbox,
+			sites:      brokenSites{},
+			rules:      a.parts.Sites.Rules,
+			isExcluded: func([]byte) bool { return false },
+			steps:      new(atomic.Int64),
+		}
 		a.server.items.robots, a.server.authority.robots, g.members["b"].server.items.robots = relay, relay, relay
 		own, theirs := []byte(a.linksTo("a", 1)[0]), []byte(a.linksTo("b", 1)[0])
 		own, theirs = own[:len(own)-1], theirs[:len(theirs)-1]

@@ -27,14 +27,14 @@ func (p *agent) Connect(parts Parts) {
 	p.accounts = newAccounts(
 		int64(max(parts.Options.PeerQuota, 0)), parts.Journal.Count.Finished.Load, p.leaving.Wake, parts.Log)
 	p.leases = p.newLeases(parts.Live.AddrDelay)
-	p.hosts.robots = newRelay(relayOptions{
-		Views:      p.views,
-		Outbox:     p.files.outbox,
-		Sites:      parts.Robots,
-		Rules:      parts.Sites.Rules,
-		IsExcluded: parts.Frontier.HostRules.Excludes,
-		Steps:      steps,
-	})
+	p.hosts.robots = &relay{
+		views:      p.views,
+		outbox:     p.files.outbox,
+		sites:      parts.Robots,
+		rules:      parts.Sites.Rules,
+		isExcluded: parts.Frontier.HostRules.Excludes,
+		steps:      steps,
+	}
 	p.RobotsRouter = p.hosts.robots
 	p.Router = &router{
 		views:    p.views,
@@ -43,17 +43,17 @@ func (p *agent) Connect(parts Parts) {
 		frontier: parts.Frontier,
 		journal:  parts.Journal,
 	}
-	p.hosts.handoff = newGiver(giverOptions{
-		Views:    p.views,
-		Outbox:   p.files.outbox,
-		Sites:    parts.Sites,
-		Queues:   parts.Queues,
-		Dead:     parts.Dead,
-		Counters: &parts.Journal.Count,
-		Log:      parts.Log,
-		Route:    p.Route,
-		Forget:   p.hosts.robots.Forget,
-	})
+	p.hosts.handoff = &giver{
+		views:    p.views,
+		outbox:   p.files.outbox,
+		sites:    parts.Sites,
+		queues:   parts.Queues,
+		dead:     parts.Dead,
+		counters: &parts.Journal.Count,
+		log:      parts.Log,
+		route:    p.Route,
+		forget:   p.hosts.robots.Forget,
+	}
 	p.pages = p.newPages()
 	p.end = p.newDetector(steps)
 	p.EndDetector = p.end
