@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -63,7 +65,8 @@ func (tr *trial) record(t *testing.T) []*Image {
 }
 
 // takeImages runs what takes images of the calls that are picked, and again for the first calls of the classes
-// without an image.
+// without an image. A class that no further run meets is named, and no longer chosen: on a machine with other work a
+// call may come in one run of many.
 func (tr *trial) takeImages(take func(pick func(class string, n int) bool) []*Image) []*Image {
 	images := take(func(class string, n int) bool {
 		if *onlyPoint != "" {
@@ -71,21 +74,38 @@ func (tr *trial) takeImages(take func(pick func(class string, n int) bool) []*Im
 		}
 		return tr.chosen[class][n]
 	})
+	var met sync.Map // classes with a call in a later run
 	for range retakes - 1 {
-		missed := map[string]bool{}
-		if taken := classesOf(images); *onlyPoint == "" {
-			for class := range tr.chosen {
-				if _, ok := taken[class]; !ok {
-					missed[class] = true
-				}
-			}
-		}
+		missed := tr.missed(images)
 		if len(missed) == 0 {
-			break
+			return images
 		}
-		images = append(images, take(func(class string, n int) bool { return missed[class] && n == 1 })...)
+		images = append(images, take(func(class string, n int) bool {
+			met.Store(class, nil)
+			return missed[class] && n == 1
+		})...)
+	}
+	for class := range tr.missed(images) {
+		if _, ok := met.Load(class); !ok {
+			fmt.Fprintf(os.Stdout, "seed %d: the class %q was met in the rehearsal alone, and in none of %d runs\n",
+				tr.seed, class, retakes)
+			delete(tr.chosen, class)
+		}
 	}
 	return images
+}
+
+// missed are the chosen classes without an image.
+func (tr *trial) missed(images []*Image) map[string]bool {
+	missed := map[string]bool{}
+	if taken := classesOf(images); *onlyPoint == "" {
+		for class := range tr.chosen {
+			if _, ok := taken[class]; !ok {
+				missed[class] = true
+			}
+		}
+	}
+	return missed
 }
 
 // survive goes on from images of each class, chosen by the seed, until each has its floor. It is a fault if one has
@@ -134,6 +154,21 @@ func (tr *trial) belowFloor(there map[string]int) (faults []string) {
 		}
 	}
 	return faults
+}
+
+// A class that no further run meets needs no image, and one that is met does.
+func TestTakeImages_whatIsNotMetAgain(t *testing.T) {
+	tr := &trial{chosen: map[string]map[int]bool{"write a": {1: true}, "sync a": {1: true}, "remove a": {1: true}}}
+	images := tr.takeImages(func(pick func(class string, n int) bool) []*Image {
+		pick("sync a", 1) // its image would be that of another call
+		if pick("write a", 1) {
+			return []*Image{{classes: []string{"write a"}}}
+		}
+		return nil
+	})
+	if _, ok := tr.chosen["remove a"]; len(images) != 1 || ok || len(tr.chosen) != 2 {
+		t.Errorf("%d images, chosen are %v", len(images), tr.chosen)
+	}
 }
 
 // An image of a class is tried before a second one of another, equal images count for each class, and a class without
