@@ -74,11 +74,11 @@ const otherAddrTimeout = 1500 * time.Millisecond
 // connect opens the connection for t: directly, to the proxy, or through it. On a fault the caller closes conn. If the
 // server refuses a handshake that resumes a session, there is a second one, which does not.
 func (c *connector) connect(ctx context.Context, t *Target, p *Page, conn *connection) outcome.Outcome {
+	c.handshaker.refused = false
 	o := c.open(ctx, t, p, conn)
-	if o == outcome.TLSFault && c.handshaker.tickets.offered.state != nil {
+	if c.handshaker.refused {
 		conn.hangUp()
 		p.Err, p.Connection = "", Connection{}
-		c.handshaker.tickets.sessions.drop(c.handshaker.tickets.server)
 		o = c.open(ctx, t, p, conn)
 	}
 	return o

@@ -101,6 +101,9 @@ func TestProxy_anAnswerToCONNECTIsOfTheProxy(t *testing.T) {
 		"Proxy-Status": {
 			"HTTP/1.1 502 No\r\nProxy-Status: p; error=connection_refused\r\n\r\n", outcome.Refused, outcome.WayOpen,
 		},
+		"squid, certificate": {
+			"HTTP/1.1 503 No" + squid + "ERR_SECURE_CONNECT_FAIL 92\r\n\r\n", outcome.TLSFault, outcome.WayOpen,
+		},
 		"nonsense": {"hello\r\n\r\n", outcome.ProxyFault, outcome.WayDown},
 		"closed":   {"", outcome.ProxyFault, outcome.WayRefused},
 		"endless":  {strings.Repeat("x", 1<<16), outcome.ProxyFault, outcome.WayDown},

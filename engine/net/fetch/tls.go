@@ -16,6 +16,7 @@ type handshaker struct {
 	config  *tls.Config
 	record  *Connection // of the Page of the current handshake
 	tickets *ticketing  // of the current or last handshake
+	refused bool        // a handshake with a session has failed since connect began
 }
 
 // init makes the configuration. The library does not verify: inspect does, so that a fault can be told from a failure.
@@ -75,6 +76,7 @@ func (h *handshaker) handshake(t *Target, p *Page, conn *connection) outcome.Out
 		if conn.watch.cancelled() {
 			return outcome.Cancelled
 		}
+		h.refused = h.tickets.offered.state != nil // the library has dropped it
 		p.Err = tlsCause(err)
 		return outcome.TLSFault
 	}
