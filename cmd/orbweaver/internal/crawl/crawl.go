@@ -98,6 +98,12 @@ func (c *Command) Prepared() (engine.Config, engine.Seams) { return c.cfg, c.sea
 
 // Check makes the engine's configuration from the flags.
 func (c *Command) Check(inv *command.Invocation) (err error) {
+	for _, list := range []*[]string{
+		&c.Config.Fetch.Headers, &c.Config.Hook.Hooks, &c.Config.Filters.Stats, &c.Config.Archive.InfoFields,
+		&c.Config.Seen.Others.From,
+	} {
+		*list = command.Given(*list)
+	}
 	if err := c.check(c.Config.Dir, c.resumes, c.isExplained()); err != nil {
 		return err
 	}

@@ -1,38 +1,68 @@
 package crawl
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"orbweaver/engine"
 	"orbweaver/engine/state/layout"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/state/limits"
+	"orbweaver/engine/store/manifest"
 	"orbweaver/internal/cli/command"
 	"orbweaver/internal/textfile"
+	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
 
 func effectiveFile(dir string) string { return filepath.Join(dir, layout.SettingsFile) }
 
-// sameFormat refuses on resume what would change the format on disk.
-func sameFormat(cfg *engine.Config) error {
-	t, err := command.ReadTOML(effectiveFile(cfg.Dir))
+// sameFormat refuses on resume what would change the format on disk, the form of URLs that the crawl knows, or the
+// meaning of a sum. A crawl that begins again knows no URLs and has no sums.
+func (c *Command) sameFormat() error {
+	t, err := command.ReadTOML(effectiveFile(c.Config.Dir))
 	if err != nil {
 		return nil //nolint:nilerr // a new crawl, or told elsewhere
 	}
-	if was, ok := t.Text("warc-compression"); ok && was != cfg.Archive.Compression.String() {
-		return fmt.Errorf(
-			"--warc-compression: the crawl in %s writes %s and cannot change to %s; begin another in a new --dir", cfg.Dir,
-			was, cfg.Archive.Compression,
-		)
+	var bad command.Faults
+	is := c.Config.Archive.Compression.String()
+	if was, ok := t.Text("warc-compression"); ok && was != is {
+		bad.Add("--warc-compression", fmt.Errorf("the crawl in %s writes %s and cannot change to %s; "+
+			"begin another in a new --dir", c.Config.Dir, was, is))
 	}
-	return nil
+	if c.beginsAgain() {
+		return bad.Err()
+	}
+	was, _ := t.Text("normal-form") // "" in an earlier version
+	was, is = cmp.Or(was, urlx.WHATWG.String()), c.Config.Admission.NormalForm.String()
+	if was != is {
+		bad.Add("--normal-form", fmt.Errorf("the crawl in %s knows URLs in the form %s and cannot change to %s; "+
+			"give --normal-form %s. Once it is finished, --refresh takes another form", c.Config.Dir, was, is, was))
+	}
+	sums := t.Texts("stat")
+	for _, stat := range c.Config.Filters.Stats {
+		name, _, _ := strings.Cut(stat, "=")
+		isSame := func(other string) bool { of, _, _ := strings.Cut(other, "="); return of == name }
+		if at := slices.IndexFunc(sums, isSame); at >= 0 && sums[at] != stat {
+			bad.Add("--stat", fmt.Errorf("the crawl in %s has a sum %s of another expression, %q: "+
+				"give the new one another name", c.Config.Dir, name, sums[at]))
+		}
+	}
+	return bad.Err()
+}
+
+// beginsAgain reports whether this run begins the crawl of the directory again from its seeds.
+func (c *Command) beginsAgain() bool {
+	m, err := manifest.Read(vfs.Disk(), c.Config.Dir+"/"+layout.FrontierDir)
+	return err == nil && (m == nil || m.State == lifecycle.Failed || m.State == lifecycle.Finished && c.Config.Refresh)
 }
 
 // plainValue writes numbers as TOML does.

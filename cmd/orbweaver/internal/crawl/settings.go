@@ -58,7 +58,7 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 	bad.Add("--netrc", err)
 	cfg.Cookies.Presets, err = c.startCookies(&cfg.Cookies)
 	bad.Add("--load-cookies", err)
-	bad.Add("", sameFormat(&c.Config))
+	bad.Add("", c.sameFormat())
 	bad.Add("--preset", c.samePreset(c.Config.Dir))
 	bad.Add("", checkDir(c.Config.Dir, c.givenFiles(inv)...))
 	bad.Add("", c.agents(inv, &cfg, seams.Log))
