@@ -2,6 +2,7 @@ package operator
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,12 +10,17 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
 	"orbweaver/engine/durable/inspect"
+	"orbweaver/engine/frontier/order"
+	"orbweaver/engine/frontier/sites"
 	policy "orbweaver/engine/net/politeness"
 	"orbweaver/engine/operate/explain"
 	"orbweaver/engine/operate/hosts"
+	"orbweaver/engine/state/layout"
+	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/settings"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
+	"orbweaver/virtualize"
 )
 
 // A stopped crawl that is opened for one URL says the same of it as one that is opened for all URLs: position in the
@@ -66,10 +72,91 @@ func TestExplain_ofAStoppedCrawlReadsOnlyTheSiteOfTheURL(t *testing.T) {
 	})
 }
 
+// In each order that has classes, a stopped crawl says the class of a URL that has not come to its site, its place in
+// the class, and what decides. Of a URL that is not queued it says the class only if the URL decides.
+func TestExplain_saysTheClassInEachOrder(t *testing.T) {
+	for visit, by := range map[string]string{
+		"per-host:2": "its depth, ", "bottom-up": "the folders of its path", "focused": "its score ",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var o order.Options
+			disk := testbed.StopHalfWay(t, testbed.SkewedWorld(5), 20*time.Second, func(c *engine.Config) {
+				if err := c.Order.Visit.UnmarshalText([]byte(visit)); err != nil {
+					t.Fatal(err)
+				}
+				if o = c.Order; visit == "focused" {
+					c.Filters.Score = "depth % 5"
+				}
+				c.Workers.Fetchers = 2
+			})
+			classes := map[int]bool{}
+			for url, place := range ordered(t, disk) {
+				e, err := openOrder(t, disk, o, url).Collect(t.Context(), url, explain.Limits{})
+				if err != nil || e.Order.Visit != visit || e.Order.Class != place.Class || e.Order.Position != place.Position ||
+					!strings.HasPrefix(e.Order.By, by) || e.Order.IsEarlier {
+					t.Errorf("%s is in %+v: %+v, %v", url, place, e, err)
+				}
+				classes[place.Class] = true
+			}
+			if len(classes) == 0 {
+				t.Errorf("%s: URLs of the classes %v", visit, classes)
+			}
+			const none = "http://none.test/a/b"
+			e, err := openOrder(t, disk, o, none).Collect(t.Context(), none, explain.Limits{})
+			if err != nil || e.Order.Class > 0 != (visit == "bottom-up") || e.Order.Position > 0 {
+				t.Errorf("%s, not queued: %+v, %v", visit, e, err)
+			}
+			for url := range ordered(t, disk) { // as after: ctl set visit=breadth-first
+				e, err := open(t, disk, url).Collect(t.Context(), url, explain.Limits{})
+				if err != nil || e.Order.Visit != "breadth-first" || !e.Order.IsEarlier || e.Order.Class > 0 {
+					t.Errorf("%s, in another order: %+v, %v", url, e, err)
+				}
+				break
+			}
+		})
+	}
+}
+
+// ordered returns some URLs in the queues of classes, and their places.
+func ordered(t *testing.T, disk vfs.FS) map[string]explain.Order {
+	t.Helper()
+	checkpoint, err := inspect.Open(disk, "crawl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := virtualize.Options{Dir: "crawl/" + layout.QueuesDir}
+	virt, err := virtualize.Open(vfs.NewOverlay(t.Context(), disk), options, &checkpoint.Virt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	places := map[string]explain.Order{}
+	for class := range order.Classes {
+		position := uint64(0)
+		_, err := sites.NewDiskQueues(virt).PeekOrdered(class, 0, 20, func(item []byte) {
+			position++
+			url := explain.Order{Position: position}
+			url.Class = class + 1
+			places[string(queued.MustDecode(item).Rest)] = url
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := virt.Close(); err != nil {
+		t.Error(err)
+	}
+	return places
+}
+
 func open(t *testing.T, disk vfs.FS, urls ...string) *explain.Stopped {
 	t.Helper()
+	return openOrder(t, disk, order.Options{}, urls...)
+}
+
+func openOrder(t *testing.T, disk vfs.FS, o order.Options, urls ...string) *explain.Stopped {
+	t.Helper()
 	s, err := explain.OpenStopped(t.Context(), disk, "crawl", urls, explain.Settings{
-		Politeness: policy.Default(), HostRules: new(settings.HostRules),
+		Politeness: policy.Default(), HostRules: new(settings.HostRules), Order: o,
 	})
 	if err != nil {
 		t.Fatal(err)

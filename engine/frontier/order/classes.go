@@ -28,9 +28,6 @@ func (c *classes) Add(queue int, n uint64) { c.queued[queue] += n }
 // Took implements Policy.
 func (c *classes) Took(queue int) { c.queued[queue]-- }
 
-// Explain implements Policy.
-func (*classes) Explain([]byte) *Place { return nil }
-
 // Largest implements Policy.
 func (*classes) Largest(int) []Place { return nil }
 
@@ -59,6 +56,13 @@ func (*bottomUp) QueueOf(url *queued.URL) int {
 	_, path := urlx.Split(url.Rest)
 	path, _, _ = bytes.Cut(path, []byte("?"))
 	return Classes - min(max(bytes.Count(path, []byte("/")), 1), Classes)
+}
+
+// Explain implements Policy.
+func (b *bottomUp) Explain(url *queued.URL, _ bool) Explanation {
+	return Explanation{
+		Visit: Visit{Mode: ModeBottomUp}.String(), Class: b.QueueOf(url) + 1, Classes: Classes, By: "the folders of its path",
+	}
 }
 
 // State implements Policy.

@@ -109,6 +109,35 @@ func TestBottomUp_deeperFirst(t *testing.T) {
 	}
 }
 
+// What an order says of a URL is its queue. It says so without a change. It says no class that depends on what is not
+// known.
+func TestPolicies_explainTheQueue(t *testing.T) {
+	for visit, by := range map[string]string{
+		"per-host:2": "its depth, 1 link below the first URL of its host", "bottom-up": "the folders of its path",
+		"focused": "its score 3", "ranked": "", "breadth-first": "",
+	} {
+		p := of(t, visit, nil)
+		add(p, "http://a.test/", 4)
+		before := p.State()
+		url := &queued.URL{Rest: []byte("http://a.test/b/c"), Depth: 5, Score: 3}
+		e, unknown := p.Explain(url, true), p.Explain(&queued.URL{Rest: url.Rest}, false)
+		p.Explain(&queued.URL{Rest: []byte("http://b.test/"), Depth: 1}, true)
+		if !bytes.Equal(before, p.State()) {
+			t.Errorf("%s: the order has another state", visit)
+		}
+		if e.Visit != visit || e.By != by || e.Classes > 0 && e.Class != p.QueueOf(url)+1 {
+			t.Errorf("%s: %+v", visit, e)
+		}
+		if unknown.Class > 0 != (visit == "bottom-up") || e.Classes > 0 != (by != "") ||
+			(e.Place != nil) != (visit == "ranked") {
+			t.Errorf("%s, not queued: %+v", visit, unknown)
+		}
+	}
+	if e := of(t, "focused", nil).Explain(&queued.URL{Seed: true}, true); e.Class != 1 || e.By != "being a seed" {
+		t.Errorf("%+v", e)
+	}
+}
+
 // No class starves, and what a run has left is taken.
 func TestClasses_noneStarves(t *testing.T) {
 	p := of(t, "bottom-up", nil)

@@ -103,7 +103,7 @@ type Policy interface {
 	// HasQueues reports whether ready URLs wait in queues of the policy. Otherwise QueueOf and Next are not called.
 	HasQueues() bool
 	// Owns reports whether the policy takes URLs from a queue. If an earlier run has left some in another one, these come
-	// first.
+	// first. Safe for concurrent use.
 	Owns(queue int) bool
 	// QueueOf returns the queue of a ready URL, whose Rest is whole. It borrows it.
 	QueueOf(url *queued.URL) int
@@ -113,9 +113,9 @@ type Policy interface {
 	Next() (queue int, ok bool)
 	// Took notes that the oldest URL of a queue was taken.
 	Took(queue int)
-	// Explain returns where a URL waits that is not yet with its site; nil if it is in no queue of the policy that it
-	// would name. Safe for concurrent use.
-	Explain(url []byte) *Place
+	// Explain says what the policy does with a URL whose Rest is whole. Without isQueued, nothing else of it is known. It
+	// changes nothing. Safe for concurrent use.
+	Explain(url *queued.URL, isQueued bool) Explanation
 	// Largest returns the domains with the largest weights, of those that have queued URLs. Domain is empty, since the
 	// policy does not know it. It is nil if the policy has no domains. Safe for concurrent use.
 	Largest(most int) []Place
@@ -123,7 +123,16 @@ type Policy interface {
 	State() []byte
 }
 
-// Place is the queue of a URL, and its turn.
+// Explanation is what an order does with a URL.
+type Explanation struct {
+	Visit   string `json:"visit"`             // the order, as in --visit
+	Class   int    `json:"class,omitempty"`   // from 1, whose URLs come first; 0 if it is not known
+	Classes int    `json:"classes,omitempty"` // 0: the order has none
+	By      string `json:"by,omitempty"`      // what decides about the class
+	*Place         // its domain, of ranked; nil if it is not known
+}
+
+// Place is the queue of a domain, and its turn.
 type Place struct {
 	Domain string  `json:"domain"`
 	Weight float64 `json:"weight"`
@@ -175,7 +184,9 @@ func (BreadthFirst) Next() (queue int, ok bool) { return 0, false }
 func (BreadthFirst) Took(int) {}
 
 // Explain implements Policy.
-func (BreadthFirst) Explain([]byte) *Place { return nil }
+func (BreadthFirst) Explain(*queued.URL, bool) Explanation {
+	return Explanation{Visit: Visit{}.String()}
+}
 
 // Largest implements Policy.
 func (BreadthFirst) Largest(int) []Place { return nil }
@@ -207,9 +218,6 @@ func (c *Current) Policy() Policy { return *c.policy.Load() }
 
 // State is that of the order in force.
 func (c *Current) State() []byte { return c.Policy().State() }
-
-// Explain is that of the order in force.
-func (c *Current) Explain(url []byte) *Place { return c.Policy().Explain(url) }
 
 // Largest is that of the order in force.
 func (c *Current) Largest(most int) []Place { return c.Policy().Largest(most) }

@@ -105,7 +105,7 @@ func TestRanked_largest(t *testing.T) {
 		name := fmt.Sprintf("d%d.test", i*7%30)
 		link(p, name, i*7%30)
 		if q := queue(p, name, 2); i*7%30 >= 20 {
-			want[q] = p.Explain([]byte("http://" + name + "/")).Weight
+			want[q] = p.Explain(&queued.URL{Rest: []byte("http://" + name + "/")}, false).Weight
 		}
 	}
 	link(p, "empty.test", 40)
@@ -223,7 +223,8 @@ func TestRanked_explainsTheTurn(t *testing.T) {
 	queue(p, "www.good.test", 5)
 	queueOfLate := queue(p, "late.test", 7)
 	take(t, p, 3)
-	good, late := p.Explain([]byte("http://a.good.test/x")), p.Explain([]byte("http://late.test/"))
+	explain := func(url string) *Place { return p.Explain(&queued.URL{Rest: []byte(url)}, false).Place }
+	good, late := explain("http://a.good.test/x"), explain("http://late.test/")
 	if good == nil || good.Domain != "good.test" || good.Weight < 20 || good.Budget || good.Pages != 3 ||
 		good.Queued != 2 || good.Before != 0 {
 		t.Errorf("%+v", good)
@@ -233,7 +234,7 @@ func TestRanked_explainsTheTurn(t *testing.T) {
 		t.Errorf("%+v", late)
 	}
 	before := p.State()
-	if got := p.Explain([]byte("http://unknown.test/")); got != nil || !bytes.Equal(p.State(), before) {
+	if got := explain("http://unknown.test/"); got != nil || !bytes.Equal(p.State(), before) {
 		t.Errorf("%+v of an unknown domain, or it is known now", got)
 	}
 }

@@ -1,6 +1,7 @@
 package order
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -8,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/state/queued"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/urlx"
 )
 
@@ -52,17 +54,44 @@ func splitState(state []byte) (least, ranked []byte) {
 
 // QueueOf implements Policy.
 func (p *perHost) QueueOf(url *queued.URL) int {
-	depth := min(url.Depth+1, math.MaxUint8)
-	least := &p.least[xxh3.HashSeed(urlx.Host(url.Rest), p.seed)%leastDepths]
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if *least == 0 || int(*least) > depth {
-		*least = uint8(depth)
+	least, class := p.classLocked(url)
+	p.least[p.placeOf(url)] = uint8(least)
+	return class
+}
+
+// placeOf is the place of the host of a URL.
+func (p *perHost) placeOf(url *queued.URL) uint64 {
+	return xxh3.HashSeed(urlx.Host(url.Rest), p.seed) % leastDepths
+}
+
+// classLocked returns the class of a URL, and the least depth of its host, plus 1.
+func (p *perHost) classLocked(url *queued.URL) (least, class int) {
+	depth := min(url.Depth+1, math.MaxUint8)
+	if least = int(p.least[p.placeOf(url)]); least == 0 || least > depth {
+		least = depth
 	}
-	if (depth-int(*least))%p.period == 0 {
-		return classOfNewVisit
+	if (depth-least)%p.period == 0 {
+		return least, classOfNewVisit
 	}
-	return classOfVisit
+	return least, classOfVisit
+}
+
+// Explain implements Policy.
+func (p *perHost) Explain(url *queued.URL, isQueued bool) Explanation {
+	e := Explanation{
+		Visit: Visit{ModePerHost, p.period - 1}.String(), Classes: classOfNewVisit + 1, By: "its depth",
+	}
+	if isQueued {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		least, class := p.classLocked(url)
+		e.Class = class + 1
+		e.By = fmt.Sprintf("its depth, %s below the first URL of its host",
+			plural.Count(min(url.Depth+1, math.MaxUint8)-least, "link"))
+	}
+	return e
 }
 
 // State implements Policy.

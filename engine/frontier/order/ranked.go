@@ -3,6 +3,7 @@ package order
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -219,8 +220,12 @@ func (r *ranked) Took(queue int) {
 }
 
 // Explain implements Policy.
-func (r *ranked) Explain(url []byte) *Place {
-	host := urlx.Host(url)
+func (r *ranked) Explain(url *queued.URL, _ bool) Explanation {
+	return Explanation{Visit: Visit{Mode: ModeRanked}.String(), Place: r.explain(urlx.Host(url.Rest))}
+}
+
+// explain returns the domain of a host; nil if it is not known.
+func (r *ranked) explain(host []byte) *Place {
 	key := r.keyOf(host)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -326,6 +331,18 @@ func (*focused) QueueOf(url *queued.URL) int {
 		return 0
 	}
 	return Classes - 1 - min(url.Score, Classes-1)
+}
+
+// Explain implements Policy.
+func (f *focused) Explain(url *queued.URL, isQueued bool) Explanation {
+	e := Explanation{Visit: Visit{Mode: ModeFocused}.String(), Classes: Classes, By: "its score"}
+	if isQueued {
+		e.Class = f.QueueOf(url) + 1
+		if e.By = fmt.Sprintf("its score %d", url.Score); url.Seed {
+			e.By = "being a seed"
+		}
+	}
+	return e
 }
 
 // State implements Policy.

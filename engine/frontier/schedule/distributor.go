@@ -161,6 +161,9 @@ func (d *Distributor) Spilled() int64 { return d.emptier.spilled.Load() }
 // Order is the order of the crawl.
 func (d *Distributor) Order() *order.Current { return d.placer.ordered.current }
 
+// Ordered returns the number of ready URLs in the queues of the order. Safe for concurrent use.
+func (d *Distributor) Ordered() uint64 { return d.front.ordered.Load() }
+
 // DistributeURLs moves URLs until the crawl ends, or ctx does.
 func (d *Distributor) DistributeURLs(ctx context.Context) error {
 	for {
@@ -273,7 +276,7 @@ func (d *Distributor) step(now time.Time) (moved bool, err error) {
 			placed += n
 		}
 	}
-	d.front.ordered.Store(d.placer.ordered.total > 0)
+	d.front.ordered.Store(d.placer.ordered.total)
 	if err == nil {
 		err = d.delayer.takeWaiting(now)
 	}

@@ -114,7 +114,7 @@ func (f *Feeder) divide(active int, now time.Time) {
 	kept := f.Shares.Divide(f.visits, active, now)
 	for i := kept; i < len(f.visits); i++ {
 		v := &f.visits[i]
-		siteDue, addrDue := f.Shares.DueAgain(v, f.Front.ordered.Load(), now)
+		siteDue, addrDue := f.Shares.DueAgain(v, f.Front.ordered.Load() > 0, now)
 		f.Workbench.Release(v, workbench.Release{Unused: v.Items, SiteDue: siteDue, IPDue: addrDue}, now)
 	}
 	f.visits = f.visits[:kept]

@@ -14,7 +14,7 @@ type Front struct {
 	workbench  *visit.Workbench
 	fetchers   int64
 	required   atomic.Int64
-	ordered    atomic.Bool             // ready URLs wait in the queues of an order: the front is as small as can be
+	ordered    atomic.Uint64           // ready URLs in the queues of an order: if any, the front is as small as can be
 	nothingDue atomic.Bool             // if so: the fetch workers have found nothing due since nextAdjust was set
 	waiting    func(now time.Time) int // sites that are due, but must wait for a worker or for their address
 
@@ -55,7 +55,7 @@ func (f *Front) Size() int { return f.workbench.DueTimes().Front(time.Now(), fro
 // make the front larger. Without them a large front is of no use.
 func (f *Front) noteNothingDue(urlsWait bool) {
 	want := f.required.Load()
-	if f.ordered.Load() {
+	if f.ordered.Load() > 0 {
 		f.nothingDue.Store(true)
 	} else if urlsWait {
 		f.required.CompareAndSwap(want, min(want+f.fetchers/frontGrowPart+1, frontMost*f.fetchers))

@@ -137,7 +137,7 @@ func TestFront_isSmallForAnOrder(t *testing.T) {
 	r := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)
 	waiting := 0
 	f := NewFront(r.Workbench, 8, func(time.Time) int { return waiting })
-	f.ordered.Store(true)
+	f.ordered.Store(1)
 	now := time.Now()
 	if room := f.room(now); room != 16 {
 		t.Errorf("there is room for %d URLs", room)

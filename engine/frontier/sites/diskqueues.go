@@ -168,10 +168,10 @@ func (s DiskQueues) AppendOrdered(queue int, item []byte) error {
 // Ordered returns the number of ready URLs in a queue of the order.
 func (s DiskQueues) Ordered(queue int) uint64 { return s.virt.Len(OrderKey(queue)) }
 
-// PeekOrdered passes the oldest ready URL of a queue of the order to f, which borrows it. Safe for concurrent use.
-func (s DiskQueues) PeekOrdered(queue int, f func(item []byte)) error {
-	_, err := s.virt.Peek(OrderKey(queue), 0, 1, f)
-	return err
+// PeekOrdered passes up to most of the ready URLs of a queue of the order to f, from an ordinal on: see
+// virtualize.Peek. Safe for concurrent use.
+func (s DiskQueues) PeekOrdered(queue int, from uint64, most int, f func(item []byte)) (next uint64, err error) {
+	return s.virt.Peek(OrderKey(queue), from, most, f)
 }
 
 // EachOrdered yields the queues of the order that have ready URLs, and how many each has. Safe for concurrent use.

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"orbweaver/engine/net/underway"
 	"orbweaver/engine/operate/hosts"
 	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/queued"
 	"orbweaver/engine/traps"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
@@ -31,9 +33,9 @@ type Evidence struct {
 	Host     *hosts.Host   `json:"host,omitempty"`
 	Queue    *Queue        `json:"queue,omitempty"` // if the URL is queued
 	Robots   *hosts.Robots `json:"robots,omitempty"`
-	Order    *order.Place  `json:"order,omitempty"` // the turn of its domain, in a crawl that is ranked and runs
-	Attempts []Attempt     `json:"attempts"`        // of crawl.log, the last first
-	Captures []Capture     `json:"captures"`        // in the archive, the last first
+	Order    Order         `json:"order"`
+	Attempts []Attempt     `json:"attempts"` // of crawl.log, the last first
+	Captures []Capture     `json:"captures"` // in the archive, the last first
 	Skipped  string        `json:"skipped,omitempty"`
 	Via      string        `json:"via,omitempty"`   // the page that linked to it, if that is kept
 	Trap     *traps.State  `json:"trap,omitempty"`  // of the part of the site, if the crawl looks for traps
@@ -50,6 +52,13 @@ type Queue struct {
 	hosts.QueuedURL
 
 	Of uint64 `json:"of"` // URLs queued for the site
+}
+
+// Order is what the order of visits does with a URL.
+type Order struct {
+	order.Explanation
+	Position  uint64 `json:"position,omitempty"` // in the queue of a class; 0: it is in none, or not in what was read
+	IsEarlier bool   `json:"earlier,omitempty"`  // it was queued in an earlier order, whose URLs come first
 }
 
 // Result is what became of a URL.
@@ -83,8 +92,7 @@ type Source struct {
 	Exchanges *underway.Table
 	Views     *ownership.Current // of a cluster; empty for a crawl of one agent
 	FlushLog  func()
-	// PlaceInOrder returns where a URL waits in the order of visits; nil of a stopped crawl.
-	PlaceInOrder func(url []byte) *order.Place
+	Order     func() order.Policy
 
 	Captures   lookup.Lines // of the archive
 	UnreadFile string       // of a stopped crawl: the file of the archive that Captures leaves out; "" for none
@@ -136,11 +144,8 @@ func (s *Source) Collect(ctx context.Context, raw string, limits Limits) (*Evide
 	}
 	s.addExchange(e)
 	s.addTrap(e, url)
-	if s.PlaceInOrder != nil {
-		e.Order = s.PlaceInOrder(url)
-	}
 	for _, add := range []func(context.Context, *Evidence, []byte, Limits) error{
-		s.addSieve, s.addFrontier, s.addCaptures, s.addAttempts, s.addSkipped,
+		s.addSieve, s.addFrontier, s.addOrder, s.addCaptures, s.addAttempts, s.addSkipped,
 	} {
 		if err := add(ctx, e, url, limits); err != nil {
 			return nil, err
@@ -209,6 +214,64 @@ func (s *Source) addFrontier(ctx context.Context, e *Evidence, url []byte, limit
 		e.note("the queue of the host was read up to %d URLs", limits.Queue)
 	}
 	return nil
+}
+
+// addOrder says what the order does with the URL. Depth and score are known of a queued URL alone.
+func (s *Source) addOrder(ctx context.Context, e *Evidence, url []byte, limits Limits) (err error) {
+	policy, it, queue := s.Order(), queued.URL{Rest: url}, -1
+	switch {
+	case e.Queue != nil:
+		it.Depth, it.Score, it.Seed = e.Queue.Depth, e.Queue.Score, e.Queue.Seed
+	case e.Sieve != "unknown":
+		queue, err = s.findInClasses(ctx, e, &it, limits.Queue)
+	}
+	e.Order.Explanation = policy.Explain(&it, e.Queue != nil || queue >= 0)
+	switch {
+	case queue < 0:
+	case policy.Owns(queue):
+		e.Order.Class = queue + 1
+	default:
+		e.Order.IsEarlier = true
+	}
+	return err
+}
+
+// classSlice is the number of URLs of a class that are read from disk under one lock.
+const classSlice = 4096
+
+// findInClasses looks for a URL that has not come to its site in the queues of classes, up to a number of URLs. It
+// returns the queue, -1 if it is in none, and fills in the URL.
+func (s *Source) findInClasses(ctx context.Context, e *Evidence, it *queued.URL, most int) (int, error) {
+	left := most
+	for queue := range order.Classes {
+		position, isFound := uint64(0), false
+		for from, more := uint64(0), true; more; {
+			if err := ctx.Err(); err != nil {
+				return -1, err
+			}
+			next, err := s.Hosts.OnDisk.PeekOrdered(queue, from, min(left+1, classSlice), func(item []byte) {
+				if isFound {
+					return
+				}
+				position, left = position+1, left-1
+				if one, ok := queued.Decode(item); ok && bytes.Equal(one.Rest, it.Rest) {
+					isFound, it.Depth, it.Score, it.Seed, e.Via = true, one.Depth, one.Score, one.Seed, string(one.Via)
+				}
+			})
+			switch {
+			case err != nil:
+				return -1, err
+			case isFound:
+				e.Order.Position = position
+				return queue, nil
+			case left < 0:
+				e.note("the queues of the order were read up to %d URLs", most)
+				return -1, nil
+			}
+			from, more = next, next != from
+		}
+	}
+	return -1, nil
 }
 
 func (s *Source) addSkipped(_ context.Context, e *Evidence, url []byte, limits Limits) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/durable/inspect"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/net/politeness"
 	"orbweaver/engine/net/underway"
@@ -76,6 +77,9 @@ func (s *Stopped) loadSites(c *inspect.Checkpoint, rules *site.RulesPool) (*visi
 		return bench, nil, err
 	}
 	queues := []uint64{}
+	for class := range order.Classes {
+		queues = append(queues, sites.OrderKey(class))
+	}
 	for _, key := range keys {
 		if vs := bench.Get(key); vs != nil {
 			of := sites.QueueKeys(vs.ID())
@@ -102,6 +106,7 @@ type Settings struct {
 	Politeness politeness.Policy
 	Traps      traps.Options
 	HostRules  *settings.HostRules
+	Order      order.Options
 }
 
 // lastView is the ownership view of a checkpoint; empty for a crawl of one agent.
@@ -182,6 +187,12 @@ func OpenStopped(
 	live := settings.NewLive(o.Politeness, o.HostRules)
 	look := traps.New(&o.Traps, c.HashSeed, c.Novelty)
 	onDisk := sites.NewDiskQueues(queues)
+	policy := order.New(o.Order, c.HashSeed, c.Order)
+	for queue, n := range onDisk.EachOrdered {
+		if policy.Owns(queue) {
+			policy.Add(queue, n)
+		}
+	}
 	s.source = Source{
 		FS: fsys, Dir: dir, HashSeed: c.HashSeed, AsOf: c.Clocks().Written.UTC().Format(time.RFC3339), Sieve: known,
 		Hosts: &hosts.Lister{
@@ -192,7 +203,7 @@ func OpenStopped(
 		Ready:     func() uint64 { return ready.Len() + onDisk.AllOrdered() },
 		Exchanges: underway.NewTable(0), Views: views, FlushLog: func() {},
 		AskOwner: AskNoOwner, Traps: look,
-		Captures: captures, UnreadFile: open,
+		Captures: captures, UnreadFile: open, Order: func() order.Policy { return policy },
 	}
 	return s, nil
 }

@@ -33,7 +33,8 @@ type QueuedURL struct {
 	Depth      int     `json:"depth"`          // links from a seed
 	Tries      int     `json:"tries"`          // earlier ones that failed
 	Seed       bool    `json:"seed,omitempty"`
-	Via        string  `json:"via,omitempty"` // the page that linked to it, if the crawl keeps that
+	Score      int     `json:"score,omitempty"` // of --score
+	Via        string  `json:"via,omitempty"`   // the page that linked to it, if the crawl keeps that
 }
 
 // The places of a queued URL.
@@ -215,7 +216,7 @@ func (l *Lister) read(
 		}
 		u := QueuedURL{
 			URL: string(key) + string(it.Rest), Place: place, Depth: it.Depth, Tries: it.Tries, Seed: it.Seed,
-			Via: string(it.Via),
+			Score: it.Score, Via: string(it.Via),
 		}
 		if place != InVisit {
 			position++

@@ -134,7 +134,7 @@ func (o *Operator) domains(_ context.Context, p params) (any, error) {
 	}
 	queues, answer := sites.NewDiskQueues(o.parts.Disk.SiteQueues), Domains{Domains: []order.Place{}}
 	for _, place := range o.parts.Distributor.Order().Largest(min(max(limit, 1), domainsMost)) {
-		err := queues.PeekOrdered(place.Queue, func(item []byte) {
+		_, err := queues.PeekOrdered(place.Queue, 0, 1, func(item []byte) {
 			it := queued.MustDecode(item)
 			place.Domain = string(filter.Domain(urlx.Host(it.Rest)))
 		})
@@ -202,13 +202,13 @@ func (o *Operator) source() explain.Source {
 		FS: receipts.Over(o.parts.FS), Dir: o.parts.Dir, HashSeed: o.parts.Frontier.HashSeed, Running: true, Hosts: o.hosts,
 		Sieve: o.parts.Disk.Sieve, Ready: o.countReady, Exchanges: o.parts.Exchanges, Views: o.parts.Frontier.Views,
 		FlushLog: o.parts.Disk.Log.Flush, Captures: o.Captures, Traps: o.parts.Reports.Traps, AskOwner: explain.AskNoOwner,
-		PlaceInOrder: o.parts.Distributor.Order().Explain,
+		Order: o.parts.Distributor.Order().Policy,
 	}
 }
 
 // countReady returns the number of ready URLs, with and without a class.
 func (o *Operator) countReady() uint64 {
-	return o.parts.Disk.Ready.Len() + sites.NewDiskQueues(o.parts.Disk.SiteQueues).AllOrdered()
+	return o.parts.Disk.Ready.Len() + o.parts.Distributor.Ordered()
 }
 
 // explainURL answers with explain.Evidence. The agent that owns the host is asked, too.

@@ -32,6 +32,7 @@ func (c *Command) checkExplained(inv *command.Invocation) (err error) {
 	c.cfg = c.Config
 	c.dry.lists, err = c.points(&c.cfg)
 	bad.Add("", err)
+	bad.Add("--budgets", c.budgets(&c.cfg.Order))
 	guard, _, err := c.guard(c.Listen, nil)
 	bad.Add("", err)
 	switch {

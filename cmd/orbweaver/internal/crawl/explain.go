@@ -128,7 +128,7 @@ func findWitness(ctx context.Context, c *Command, cfg engine.Config) (witness, e
 		return none, errors.Join(err, lock.Close())
 	}
 	stopped, err := explain.OpenStopped(ctx, receipts.Over(disk), cfg.Dir, c.URLs, explain.Settings{
-		Politeness: cfg.Politeness, Traps: cfg.Traps, HostRules: rules,
+		Politeness: cfg.Politeness, Traps: cfg.Traps, HostRules: rules, Order: cfg.Order,
 	})
 	if err != nil {
 		return none, errors.Join(err, lock.Close())
@@ -202,6 +202,33 @@ func writeTrap(say func(name, format string, args ...any), s *traps.State) {
 	}
 }
 
+// orderText says what the order of visits does with a URL.
+func orderText(e *explain.Evidence) string {
+	text, p := e.Order.Visit, &e.Order
+	switch {
+	case p.Place != nil:
+		from := "by its links"
+		if p.Budget {
+			from = "by --budgets"
+		}
+		text += fmt.Sprintf(": domain %s: weight %.4g %s, %s had a turn, %s in its queue, %s before it", p.Domain, p.Weight,
+			from, plural.Count(p.Pages, "URL"), plural.Count(p.Queued, "URL"), plural.Count(p.Before, "domain"))
+	case p.Class > 0:
+		text += fmt.Sprintf(": class %d of %d by %s", p.Class, p.Classes, p.By)
+	case p.Classes > 0 && !p.IsEarlier:
+		text += fmt.Sprintf(": its class is not known, since %s is kept with queued URLs alone", p.By)
+	}
+	switch {
+	case p.IsEarlier:
+		text += fmt.Sprintf("; it was queued in an earlier order, whose URLs come first: position %d there", p.Position)
+	case p.Position > 0:
+		text += fmt.Sprintf("; position %d in it", p.Position)
+	case p.Class > 0 && e.Queue != nil:
+		text += "; it has come to its host"
+	}
+	return text
+}
+
 // writeEvidence writes what the crawl knows, and the verdict at the end.
 func writeEvidence(out io.Writer, e *explain.Evidence) {
 	say := func(name, format string, args ...any) {
@@ -233,14 +260,7 @@ func writeEvidence(out io.Writer, e *explain.Evidence) {
 		say("queue", "position %d of %d, in %s; depth %d, tried %s", q.Position, q.Of, q.Place, q.Depth,
 			plural.Count(q.Tries, "time"))
 	}
-	if p := e.Order; p != nil {
-		from := "by its links"
-		if p.Budget {
-			from = "by --budgets"
-		}
-		say("order", "domain %s: weight %.4g %s, %s had a turn, %s in its queue, %s before it", p.Domain, p.Weight, from,
-			plural.Count(p.Pages, "URL"), plural.Count(p.Queued, "URL"), plural.Count(p.Before, "domain"))
-	}
+	say("order", "%s", orderText(e))
 	if e.Via != "" {
 		say("linked from", "%s", e.Via)
 	}
