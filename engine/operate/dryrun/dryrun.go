@@ -4,13 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/frontier/mining"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/page/filter"
+	"orbweaver/engine/page/hook"
 	"orbweaver/engine/state/layout"
+	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/settings"
 	"orbweaver/engine/traps"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
@@ -20,6 +26,7 @@ import (
 type Explainer struct {
 	o       Options
 	filters *filter.Filters
+	order   order.Policy
 	seeds   int // hosts of seeds
 
 	live     *filter.HostRules // that the operator gave, if the directory holds a crawl
@@ -36,6 +43,9 @@ type Options struct {
 	HasVia    bool // the crawl keeps which page linked to a URL
 	Admission admission.Options
 	Traps     traps.Options
+	Order     order.Options
+	Mining    mining.Options
+	Hook      hook.Options
 	// Allowed says whether an address and port may be connected to; nil if a proxy makes the connections.
 	Allowed func(netip.AddrPort) error
 }
@@ -73,7 +83,7 @@ type Explanation struct {
 
 // New compiles the filters of a crawl, with the seeds of Options and of the crawl directory.
 func New(o Options) (*Explainer, error) {
-	x, seeds := &Explainer{o: o}, new(filter.Seeds)
+	x, seeds := &Explainer{o: o, order: order.New(o.Order, 0, nil)}, new(filter.Seeds)
 	frontier := o.Dir + "/" + layout.FrontierDir
 	if err := admission.LoadScope(o.FS, frontier, seeds); err != nil {
 		return nil, err
@@ -120,6 +130,8 @@ func (x *Explainer) Explain(raw string, depth int) Explanation {
 		url = x.strip(&e, url)
 		x.admission(&e, url)
 		x.network(&e, url)
+		x.turn(&e, url)
+		x.later(&e, url)
 	}
 	e.decide()
 	return e
@@ -147,9 +159,10 @@ func (e *Explanation) Settle(check string, a Answer, says string) {
 	e.decide()
 }
 
-// decidesAdmission says that a check is a flag, and not one about the response.
+// decidesAdmission says that a check is a flag, and not one about the response or the order.
 func (c *Check) decidesAdmission() bool {
-	return strings.HasPrefix(c.Name, "--") && c.Name != "--parse" && c.Name != "--store"
+	others := []string{"--parse", "--store", "--visit", "--score", "--mine", "--stat", "--hook"}
+	return strings.HasPrefix(c.Name, "--") && !slices.Contains(others, c.Name)
 }
 
 func (e *Explanation) say(name string, a Answer, format string, args ...any) {
@@ -209,7 +222,7 @@ func (x *Explainer) strip(e *Explanation, url []byte) []byte {
 		return url
 	}
 	name := "--strip-params"
-	if len(x.o.Admission.StripParams) == 0 {
+	if x.o.Admission.NormalForm != urlx.WHATWG {
 		name = "--normal-form"
 	}
 	if e.Depth == 0 {
@@ -217,7 +230,7 @@ func (x *Explainer) strip(e *Explanation, url []byte) []byte {
 		return url
 	}
 	if url = p.Strip(url); string(url) == e.Normal {
-		e.say(name, Passed, "it has none of them")
+		e.say(name, Passed, "it stays as it is")
 	} else {
 		e.Normal = string(url)
 		e.say(name, Passed, "it becomes %s", e.Normal)
@@ -321,6 +334,49 @@ func (x *Explainer) network(e *Explanation, url []byte) {
 	}
 	if yes, constant := x.filters.Store.Constant(); !constant || !yes {
 		e.say("--store", Undecided, "it depends on the response: %s", x.filters.Store)
+	}
+}
+
+// turn says what the order of visits does with a URL.
+func (x *Explainer) turn(e *Explanation, url []byte) {
+	isSeed := e.Depth == 0
+	switch p := x.order.Explain(&queued.URL{Rest: url, Depth: e.Depth, Seed: isSeed}, isSeed); {
+	case p.Class > 0:
+		e.say("--visit", Passed, "%s: class %d of %d by %s", p.Visit, p.Class, p.Classes, p.By)
+	case p.Classes > 0:
+		e.say("--visit", Passed, "%s: %s decides about its class", p.Visit, p.By)
+	case x.order.HasQueues():
+		e.say("--visit", Passed, "%s: the weight of its domain decides", p.Visit)
+	}
+	switch score := x.o.Filters.Score; {
+	case score == "":
+	case isSeed:
+		e.say("--score", Passed, "seeds have none, and come first")
+	default:
+		e.say("--score", Undecided, "it depends on page and link: %s", score)
+	}
+}
+
+// shownMost is how many mined URLs are named.
+const shownMost = 3
+
+// later says what is done with the response.
+func (x *Explainer) later(e *Explanation, url []byte) {
+	if miner := mining.New(x.o.Mining); miner.IsOn() {
+		var made []string
+		all := func([]byte) bool { return true }
+		miner.Mine(url, func(func([]byte)) {}, all, func(url []byte) { made = append(made, string(url)) })
+		says := fmt.Sprintf("its page leads to %s more", plural.Count(len(made), "URL"))
+		if shown := made[:min(len(made), shownMost)]; len(shown) > 0 {
+			says += ", after all others of the site: " + strings.Join(shown, " ")
+		}
+		e.say("--mine", Passed, "%s", says)
+	}
+	if stats := x.o.Filters.Stats; len(stats) > 0 {
+		e.say("--stat", Undecided, "it depends on the response: %s", strings.Join(stats, "; "))
+	}
+	if hooks := x.o.Hook.Hooks; len(hooks) > 0 {
+		e.say("--hook", Undecided, "a program is asked: %s", strings.Join(hooks, "; "))
 	}
 }
 

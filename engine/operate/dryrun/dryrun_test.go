@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/frontier/mining"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/counters"
@@ -82,6 +84,59 @@ func TestExplain_takesBareHostNamesAsSeedsDo(t *testing.T) {
 	}
 	if e = x.Explain("http://www.example.org/a", 2); e.Verdict == Refused {
 		t.Errorf("the seed does not count for the scope: %+v", e)
+	}
+}
+
+// Settings of the order, and of what is done with the response, have a line each, and do not decide about admission.
+func TestExplain_saysWhatComesAfterAdmission(t *testing.T) {
+	focused := order.Options{Visit: order.Visit{Mode: order.ModeFocused}}
+	for _, c := range []struct {
+		order      order.Options
+		depth      int
+		says       []string
+		formedPath string
+	}{
+		{order.Options{}, 1, []string{"--score undecided it depends on page and link: depth"}, "/b/p1/?a=1&b=2"},
+		{order.Options{Visit: order.Visit{Mode: order.ModeBottomUp}}, 1, []string{
+			"--visit passed bottom-up: class 14 of 16 by the folders of its path",
+		}, "/b/p1/?a=1&b=2"},
+		{order.Options{Visit: order.Visit{Mode: order.ModePerHost, Depth: 3}}, 2, []string{
+			"--visit passed per-host:3: its depth decides about its class",
+		}, "/b/p1/?a=1&b=2"},
+		{order.Options{Visit: order.Visit{Mode: order.ModeRanked}}, 1, []string{
+			"--visit passed ranked: the weight of its domain decides",
+		}, "/b/p1/?a=1&b=2"},
+		{focused, 1, []string{
+			"--visit passed focused: its score decides about its class", "--stat undecided it depends on the response: n=1",
+			"--hook undecided a program is asked: page=cat", "--mine passed its page leads to 2 URLs more, after all others " +
+				"of the site: http://www.example.org/b/p1/?a=1&b=3 http://www.example.org/b/",
+		}, "/b/p1/?a=1&b=2"},
+		{focused, 0, []string{
+			"--visit passed focused: class 1 of 16 by being a seed", "--score passed seeds have none, and come first",
+		}, "/b/p1/?b=2&a=1"},
+	} {
+		o := explained(t)
+		o.Order, o.Admission.NormalForm = c.order, urlx.Sorted
+		o.Mining = mining.Options{Mine: []string{"siblings", "ancestors"}, MineMost: 2}
+		o.Hook.Hooks, o.Filters.Stats, o.Filters.Score = []string{"page=cat"}, []string{"n=1"}, "depth"
+		o.Filters.Follow, o.Admission.StripParams = "", nil
+		x, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := x.Explain("http://www.example.org/b/p1/?b=2&a=1", c.depth)
+		said := ""
+		for _, check := range e.Checks {
+			said += fmt.Sprintf("%s %s %s\n", check.Name, check.Answer, check.Says)
+		}
+		for _, says := range c.says {
+			if !strings.Contains(said, says+"\n") {
+				t.Errorf("%v, depth %d: %q is not in\n%s", c.order.Visit, c.depth, says, said)
+			}
+		}
+		if e.Verdict != Admitted || e.Normal != "http://www.example.org"+c.formedPath {
+			t.Errorf("%v, depth %d: %s by %s, %s", c.order.Visit, c.depth, e.Verdict, e.By, e.Normal)
+		}
 	}
 }
 

@@ -90,6 +90,7 @@ func (c *Command) dryRun(inv *command.Invocation) error {
 	x, err := dryrun.New(dryrun.Options{
 		FS: vfs.Disk(), Dir: cfg.Dir, Seeds: cfg.Seeds, Filters: cfg.Filters, Sources: c.dry.lists, HasVia: cfg.Archive.Via,
 		Admission: cfg.Admission, Traps: cfg.Traps, Allowed: c.seams.Allowed,
+		Order: cfg.Order, Mining: cfg.Mining, Hook: cfg.Hook,
 	})
 	if err != nil {
 		return err
