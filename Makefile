@@ -39,14 +39,14 @@ test: ## all tests but the long stories, which are scenarios
 	$(GO) test -vet=off -tags invariants ./...
 	$(GO) -C bench test -vet=off -tags invariants ./...
 
-scenario: ## the long stories: crawls in virtual time, processes, partitions, from SEED (SUBJECT=storage: one of tools/scenario.sh --list)
-	SEED=$(SEED) tools/scenario.sh $(SUBJECT)
+scenario: ## the long stories: crawls in virtual time, processes, partitions, from SEED (SUBJECT=storage: one of tools/scenario.sh --list; SKIP=tests)
+	SEED=$(SEED) SKIP='$(SKIP)' tools/scenario.sh $(SUBJECT)
 
 nightly: build ## all that takes long, one after another, with a table at the end; it goes on after failures (ONLY="race fuzz", NIGHT=seed)
 	SEED=$(NIGHT) tools/nightly.sh $(ONLY)
 
-race: ## the packages of tools/race.txt under the race detector (RACE=all: every package)
-	tools/race.sh $(RACE)
+race: ## the packages of tools/race.txt under the race detector (RACE=all: every package; SINCE=commit: those that have changed)
+	tools/race.sh $(or $(RACE),$(if $(SINCE),since $(SINCE)))
 
 fuzz: ## every fuzz target for FUZZTIME (SINCE=commit: those of packages that have changed since, FUZZMOST=n of them at most)
 	tools/fuzz.sh $(FUZZTIME) "$(SINCE)" $(FUZZMOST)

@@ -1,5 +1,9 @@
 #!/usr/bin/env bash
-# Runs the packages of tools/race.txt under the race detector: tools/race.sh. With all: every package.
+# Runs packages under the race detector.
+#
+#   tools/race.sh [all]           those of tools/race.txt, or every package
+#   tools/race.sh since COMMIT    those of tools/race.txt with Go files that have changed since, and the crawls of the
+#                                 whole engine
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go}
@@ -8,12 +12,23 @@ if [ "${1:-}" = all ]; then
 	"$go" test -vet=off -race -tags invariants -timeout 60m ./...
 	exec "$go" -C bench test -vet=off -race -tags invariants -timeout 60m ./...
 fi
+base=
+[ "${1:-}" != since ] || base=$2
+# meant PACKAGE says whether a package runs.
+meant() { [ -z "$base" ] || [[ $1 == bench/scenario/* ]] || ! git diff --quiet "$base" -- "$1/*.go" ":(exclude)$1/*/*.go"; }
+
 packages=() chosen=() skipped=() status=0
 while read -r package arguments; do
 	case $package in
 	'' | '#'* | -) ;;
 	skip) skipped+=($arguments) ;;
-	*) if [ -z "$arguments" ]; then packages+=("./$package"); else chosen+=("$package $arguments"); fi ;;
+	*) if ! meant "$package"; then
+		continue
+	elif [ -z "$arguments" ]; then
+		packages+=("./$package")
+	else
+		chosen+=("$package $arguments")
+	fi ;;
 	esac
 done <tools/race.txt
 # With testing/synctest the detector itself fails now and then (golang/go#78156): with a failed check, or with a fault in the runtime. If that
@@ -22,7 +37,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 skip=$(IFS='|'; echo "${skipped[*]}")
 detect() { "$go" test -vet=off -race -tags invariants -timeout 20m -skip "$skip" "${packages[@]}" 2>&1 | tee "$log"; }
-detect || {
+[ ${#packages[@]} = 0 ] || detect || {
 	status=1
 	if ! grep -qE '^WARNING: DATA RACE|^ *--- FAIL|^panic:' "$log" && grep -qE '^ThreadSanitizer: CHECK failed|^SIGSEGV' "$log"; then
 		echo "the race detector has failed, and no test: once more"

@@ -4,15 +4,16 @@
 #   tools/scenario.sh [SUBJECT...]    all subjects unless told; --list names them
 #
 # A subject is a package of bench/scenario by its last name (crawl, storage, ...), or any other package by its path. Each subject is a go test
-# with its own time limit. SEED chooses the webs of bench/scenario and bench/crash. Go's cache keeps the result of seed 1, the default: a flag
-# -seed keeps a result out of it.
+# with its own time limit. SKIP is a pattern of tests to leave out. SEED chooses the webs of bench/scenario and bench/crash. Go's cache keeps the
+# result of seed 1, the default: a flag -seed keeps a result out of it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go}
 seed=${SEED:-1}
 scenarios=bench/scenario
-seeded=()
+seeded=() without=()
 [ "$seed" = 1 ] || seeded=(-seed "$seed")
+[ -z "${SKIP:-}" ] || without=(-skip "$SKIP")
 
 mapfile -t subjects < <(git ls-files "$scenarios/*/main_test.go" | xargs -rn1 dirname | xargs -rn1 basename)
 mapfile -t packages < <(git grep -l '^//go:build scenario' -- '*_test.go' | xargs -rn1 dirname | sort -u | grep -v "^$scenarios/" || true)
@@ -36,7 +37,7 @@ run() {
 		[ "$1" != bench/crash ] || flags+=("${seeded[@]}")
 	fi
 	echo "== scenario $1, seed $seed"
-	"$go" -C "$package" test -vet=off -tags 'invariants scenario' -timeout "$limit" . "${flags[@]}" # of whichever module
+	"$go" -C "$package" test -vet=off -tags 'invariants scenario' -timeout "$limit" "${without[@]}" . "${flags[@]}" # of whichever module
 }
 
 [ $# -gt 0 ] || set -- "${subjects[@]}" "${packages[@]}"

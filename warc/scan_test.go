@@ -72,7 +72,7 @@ func TestScanOfDamagedFileEqualsModel(t *testing.T) {
 		if len(sound) < 5 || len(faults) > 0 {
 			t.Fatal(c, len(sound), faults)
 		}
-		for at := 0; at < len(b); at += 3 {
+		for at := 0; at < len(b); at += 11 {
 			damaged := bytes.Clone(b)
 			damaged[at] ^= 0x55
 			records, faults := scanAll(t, damaged, o)

@@ -325,7 +325,7 @@ func TestWithoutTheWatchAllIsWasted(t *testing.T) {
 // A kill forgets what sites have said, and not what looked like a trap: the honest part is whole, and the traps do not
 // begin again.
 func TestAKillLosesNoHonestPageAndFewVerdicts(t *testing.T) {
-	for _, id := range []string{"T01", "T04", "T05"} {
+	for _, id := range []string{"T01", "T04", "T05"}[:sized(3, 1)] {
 		t.Run(id, func(t *testing.T) {
 			c := caseOf(t, id)
 			synctest.Test(t, func(t *testing.T) {

@@ -4,7 +4,7 @@
 #   tools/package/deb.sh PROGRAM GENERATOR VERSION ARCHITECTURE FILE.deb
 #
 # VERSION has a Debian revision, such as 0.1.0-1. PROGRAM is for ARCHITECTURE (amd64, arm64), GENERATOR for this
-# machine: see tree.sh. SOURCE_DATE_EPOCH is the time of all files. It needs dpkg-deb.
+# machine: see tree.sh. SOURCE_DATE_EPOCH is the time of all files. COMPRESS=gzip is quicker than xz. It needs dpkg-deb.
 set -euo pipefail
 program=$1 generator=$2 version=$3 architecture=$4 out=$5
 here=$(cd "$(dirname "$0")" && pwd)
@@ -62,4 +62,4 @@ END
 install -m 755 "$here/postinst" "$here/prerm" "$here/postrm" "$root/DEBIAN/"
 (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
 find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-dpkg-deb --root-owner-group -Zxz --build "$root" "$out" >/dev/null
+dpkg-deb --root-owner-group "-Z${COMPRESS:-xz}" --build "$root" "$out" >/dev/null

@@ -136,7 +136,7 @@ func killedAfter(d time.Duration) stopped {
 // delay of the site. That holds for one site, and for so many that the fetch workers never run out of URLs, also if the
 // workbench is full.
 func TestRequisites_ofStoredPagesAreStoredWhenACrawlIsStopped(t *testing.T) {
-	for _, c := range []struct {
+	for _, c := range testbed.Sample([]struct {
 		name   string
 		hosts  int
 		memory int64
@@ -148,7 +148,7 @@ func TestRequisites_ofStoredPagesAreStoredWhenACrawlIsStopped(t *testing.T) {
 		{"many sites, killed", 200, 1 << 24, killedAfter(2 * time.Minute)},
 		{"many sites with full memory, at max pages", 200, 1 << 14, afterPages(2000)},
 		{"many sites with full memory, killed", 200, 1 << 14, killedAfter(2 * time.Minute)},
-	} {
+	}) {
 		synctest.Test(t, func(t *testing.T) {
 			g := &albums{hosts: c.hosts, images: 3}
 			rig := testbed.MustRig(t, simweb.Config{Hosts: 1, Graph: simweb.Graph{PagesPerHostMean: 1}}, false)

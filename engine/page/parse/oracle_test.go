@@ -17,7 +17,7 @@ func soups() int {
 	if invariants.Race {
 		return 4_000
 	}
-	return 20_000
+	return 10_000
 }
 
 // oracleAttrs are the plain attributes the two oracles know, by element.

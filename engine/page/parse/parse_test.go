@@ -3,6 +3,8 @@ package parse
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -266,7 +268,7 @@ func TestHostile_P06_linksBeyondTheLimitAreCounted(t *testing.T) {
 // Of each hostile shape, a body of 1 MiB costs sixteen times as much as one of 64 KiB; quadratic work would cost 256
 // times as much. The test allows 64 times.
 func TestHostile_P01_P02_P12_hostileBodiesTakeLinearTime(t *testing.T) {
-	for name, shape := range map[string]string{
+	shapes := map[string]string{
 		"nested": "<div>", "anchors": "<a href=x>", "comments": "<!--", "open": "<", "quotes": "<a b='",
 		"script": "<script><!--<script>",
 		"amps":   "&amp", "entity": "<a href='&a", "cdata": "<svg><![CDATA[", "srcset": "<img srcset='a 1x (",
@@ -283,11 +285,16 @@ func TestHostile_P01_P02_P12_hostileBodiesTakeLinearTime(t *testing.T) {
 		"urls": "url(a", "base": "<base href=",
 		"foreign": "<svg><math>", "numbers": "&#1111111111", "refresh": "<meta http-equiv=refresh content='0;url=",
 		"controls": "\x01",
-	} {
-		for _, lead := range []string{
+	}
+	for n, name := range slices.Sorted(maps.Keys(shapes)) {
+		shape := shapes[name]
+		for k, lead := range []string{
 			"", "<a href='", "<script>", "<!--", "<a ", "<svg>", "<title>", "<img srcset='", "<?xml?>", "<?xml?><rss>",
 			"<?xml?><urlset><loc>", "css:", "css:url(",
 		} {
+			if k > 0 && (n+k)%3 > 0 { // each shape alone, and behind every third lead
+				continue
+			}
 			lead, css := strings.CutPrefix(lead, "css:")
 			media := ""
 			if css {

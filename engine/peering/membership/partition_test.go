@@ -128,7 +128,7 @@ func TestM4_aSideWithoutALivingSeedRejoins(t *testing.T) {
 }
 
 // stalled is the duration of the test. The goal is an hour (-stalled 1h); each run has a part of it.
-var stalled = flag.Duration("stalled", 10*time.Minute, "for how long agents are stalled in turn")
+var stalled = flag.Duration("stalled", 3*time.Minute, "for how long agents are stalled in turn")
 
 // Each agent is stalled for 2 s out of 10 s, at its own time.
 func TestM2_aStalledAgentIsNotDead(t *testing.T) {
