@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine/state/layout"
 	"orbweaver/internal/simweb/origin"
 )
@@ -23,7 +24,7 @@ var (
 	seedCount = flag.Uint64("seeds", 1, "how many seeds")
 	perClass  = flag.Int("per-class", 1, "calls of each class at which to crash")
 	floor     = flag.Int("floor", 1, "images of each class of calls from which the crawl must go on; 0: all images")
-	classMax  = flag.Int("classes", classesMost, "crash at calls of so many classes, chosen by the seed; 0: of all")
+	classMax  = flag.Int("classes", testbed.Reduce(0, 5), "crash at calls of so many classes, by the seed; 0: of all")
 	onlyClass = flag.String("class", "", "crash only at calls whose class contains this")
 	onlyPoint = flag.String("point", "", "crash at this call only, as a failure names it")
 	variant   = flag.String("variant", "", "crash in this way only")

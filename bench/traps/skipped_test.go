@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
 	"orbweaver/engine/check/fsck"
 	"orbweaver/engine/durable/inspect"
@@ -141,7 +142,7 @@ func TestWhatIsLeftOutIsListedAndFetchedLater(t *testing.T) {
 func TestAKillLosesNothingOfTheList(t *testing.T) {
 	found := 0 // a kill makes a site seem new again, so a small part may be whole before it looks endless
 	moments := []time.Duration{31 * time.Second, 3 * time.Second, 47 * time.Second, 11 * time.Second, 70 * time.Second}
-	for _, after := range moments[:sized(5, 2)] {
+	for _, after := range moments[:testbed.Reduce(5, 2)] {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWeb(t, Similar(Tree, leftOutPages, false, true))
 			small := func(c *engine.Config) { c.Intervals.Checkpoint = 7 * time.Second }

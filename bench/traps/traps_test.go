@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
@@ -17,7 +18,7 @@ import (
 )
 
 var (
-	honestPages = flag.Int("honest", sized(5000, 2500), "honest pages beside each trap")
+	honestPages = flag.Int("honest", testbed.Reduce(5000, 2500), "honest pages beside each trap")
 	seed        = flag.Uint64("seed", 1, "of the web")
 	floor       = flag.Int("floor", 400, "--trap-floor of the crawl")
 )
@@ -29,14 +30,6 @@ var bounds = map[string]struct{ before, floors int }{
 	"T07": {1000, 6}, "T08": {250, 2}, "T09": {0, 0}, "T10": {250, 2}, "R02": {1000, 2}, "LARGE": {0, 0},
 	"E01": {500, 10}, "R03": {500, 10}, "T11": {500, 10}, "T12": {500, 2}, "T13": {500, 2}, "T14": {500, 10},
 	"T15": {500, 10}, "T16": {500, 20}, "T18": {500, 10}, "T19": {500, 10}, "T20": {500, 10},
-}
-
-// sized returns all, or few in the reduced size.
-func sized(all, few int) int {
-	if reduced {
-		return few
-	}
-	return all
 }
 
 func boundOf(id string) int {
@@ -325,7 +318,7 @@ func TestWithoutTheWatchAllIsWasted(t *testing.T) {
 // A kill forgets what sites have said, and not what looked like a trap: the honest part is whole, and the traps do not
 // begin again.
 func TestAKillLosesNoHonestPageAndFewVerdicts(t *testing.T) {
-	for _, id := range []string{"T01", "T04", "T05"}[:sized(3, 1)] {
+	for _, id := range []string{"T01", "T04", "T05"}[:testbed.Reduce(3, 1)] {
 		t.Run(id, func(t *testing.T) {
 			c := caseOf(t, id)
 			synctest.Test(t, func(t *testing.T) {
