@@ -38,10 +38,15 @@ func (l *Links) Each(rec *derive.Record, f func(target []byte, kind parse.Kind))
 		return
 	}
 	res := rec.Page()
-	var base []byte
-	base, l.base = urlx.Base(l.base, l.page, res.Base)
-	for i := range res.Links {
-		l.resolve(base, &res.Links[i], f)
+	l.EachOf(l.page, res.Base, res.Links, f)
+}
+
+// EachOf calls f with the target and kind of each link of a payload, as if it were that of a page. base is that of the
+// payload, nil for none. f borrows the target.
+func (l *Links) EachOf(page, base []byte, links []parse.Link, f func(target []byte, kind parse.Kind)) {
+	base, l.base = urlx.Base(l.base, page, base)
+	for i := range links {
+		l.resolve(base, &links[i], f)
 	}
 }
 

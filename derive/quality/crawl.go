@@ -2,6 +2,7 @@ package quality
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -10,6 +11,8 @@ import (
 	"io"
 	"slices"
 
+	"orbweaver/derive/graph"
+	"orbweaver/engine/page/parse"
 	"orbweaver/internal/vfs"
 )
 
@@ -46,8 +49,8 @@ type capture struct {
 	isDocument bool
 }
 
-// open reads parts. The caller closes the Crawl.
-func open(fsys vfs.FS, parts []string) (*Crawl, error) {
+// open reads parts, whose fingerprints have a seed. The caller closes the Crawl.
+func open(fsys vfs.FS, parts []string, seed uint64) (*Crawl, error) {
 	captures, err := firstCaptures(fsys, parts)
 	if err != nil {
 		return nil, err
@@ -72,7 +75,7 @@ func open(fsys vfs.FS, parts []string) (*Crawl, error) {
 	if c.file, err = vfs.Temporary(); err != nil {
 		return nil, err
 	}
-	if err := c.copyLinks(fsys, parts, newNumbers(captures)); err != nil {
+	if err := c.copyLinks(fsys, parts, newNumbers(captures), seed); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -130,43 +133,123 @@ func (n *numbers) find(page uint64) (node uint32, ok bool) {
 	return n.nodes[i], true
 }
 
-// copyLinks writes the links of the first capture of each page.
-func (c *Crawl) copyLinks(fsys vfs.FS, parts []string, known *numbers) error {
-	out := bufio.NewWriterSize(io.NewOffsetWriter(c.file, 0), 1<<20)
+// copier writes the links of the first capture of each page.
+type copier struct {
+	*Crawl
+
+	known    *numbers
+	seed     uint64 // of the fingerprints
+	out      *bufio.Writer
+	linkedBy []uint32 // the last node that links to a node, plus one
+	text     []byte   // successors of the node at hand
+	waiting  map[uint64][]revisit
+	links    graph.Links
+	refs     []parse.Link
+}
+
+// revisit is a first capture that has no payload. That of another capture has its links.
+type revisit struct {
+	node uint32
+	url  string
+	head []byte // targets of the links in the head
+}
+
+// begin begins with the links of a node.
+func (c *copier) begin(node uint32, targets []byte) {
+	c.text = c.text[:0]
+	for ; len(targets) > 0; targets = targets[8:] {
+		c.add(node, binary.LittleEndian.Uint64(targets))
+	}
+}
+
+// add adds a link of a node, once.
+func (c *copier) add(node uint32, link uint64) {
+	switch to, ok := c.known.find(link &^ 1); {
+	case !ok:
+		c.Outside++
+	case c.linkedBy[to] != node+1:
+		c.linkedBy[to] = node + 1
+		c.text = binary.LittleEndian.AppendUint32(c.text, to|uint32(link&1)<<31)
+	}
+}
+
+// eachFirst calls f with the first capture of each page, its targets and its source, and with others that have a
+// payload that a revisit waits for.
+func (c *copier) eachFirst(
+	fsys vfs.FS, parts []string, f func(node uint32, isFirst bool, v *visit, targets, source []byte),
+) error {
 	place := uint64(0)
-	var in, text []byte
-	linkedBy := make([]uint32, len(c.lists)) // the last node that links to a node, plus one
+	var in []byte
 	for _, name := range parts {
 		err := eachVisit(fsys, name, func(v visit, links io.Reader) error {
-			node, _ := known.find(v.page)
+			node, _ := c.known.find(v.page)
 			place++
-			if known.places[node] != place-1 {
+			isFirst := c.known.places[node] == place-1
+			if !isFirst && c.waiting[v.payload] == nil {
 				return nil
 			}
-			in = slices.Grow(in[:0], 8*int(v.links))[:8*v.links]
+			n := 8*int(v.links) + int(v.source)
+			in = slices.Grow(in[:0], n)[:n]
 			if _, err := io.ReadFull(links, in); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			text = text[:0]
-			for ; len(in) > 0; in = in[8:] {
-				link := binary.LittleEndian.Uint64(in)
-				to, ok := known.find(link &^ 1)
-				switch {
-				case !ok:
-					c.Outside++
-				case linkedBy[to] != node+1:
-					linkedBy[to] = node + 1
-					text = binary.LittleEndian.AppendUint32(text, to|uint32(link&1)<<31)
-				}
-			}
-			c.write(out, node, text)
+			f(node, isFirst, &v, in[:8*v.links], in[8*v.links:])
 			return nil
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return out.Flush()
+	return nil
+}
+
+// copyLinks writes the links of the first capture of each page.
+func (c *Crawl) copyLinks(fsys vfs.FS, parts []string, known *numbers, seed uint64) error {
+	w := copier{
+		Crawl: c, known: known, seed: seed, out: bufio.NewWriterSize(io.NewOffsetWriter(c.file, 0), 1<<20),
+		linkedBy: make([]uint32, len(c.lists)), waiting: map[uint64][]revisit{},
+	}
+	err := w.eachFirst(fsys, parts, func(node uint32, isFirst bool, v *visit, targets, source []byte) {
+		if isFirst && v.isRevisit && v.payload != 0 {
+			w.waiting[v.payload] = append(w.waiting[v.payload], revisit{node, string(source), bytes.Clone(targets)})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	err = w.eachFirst(fsys, parts, func(node uint32, isFirst bool, v *visit, targets, source []byte) {
+		if isFirst && (!v.isRevisit || v.payload == 0) {
+			w.begin(node, targets)
+			c.write(w.out, node, w.text)
+		}
+		if !v.isRevisit && v.source > 0 {
+			w.payload(v.payload, source)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, revisits := range w.waiting { // whose payload is not in the archive
+		for _, r := range revisits {
+			w.begin(r.node, r.head)
+			c.write(w.out, r.node, w.text)
+		}
+	}
+	return w.out.Flush()
+}
+
+// payload writes the links of the revisits that have a payload.
+func (c *copier) payload(digest uint64, source []byte) {
+	for _, r := range c.waiting[digest] {
+		c.begin(r.node, r.head)
+		var base []byte
+		base, c.refs = readSource(source, c.refs)
+		c.links.EachOf([]byte(r.url), base, c.refs, func(target []byte, kind parse.Kind) {
+			c.add(r.node, linkOf(c.seed, target, kind))
+		})
+		c.write(c.out, r.node, c.text)
+	}
+	delete(c.waiting, digest)
 }
 
 // write writes the successors of a node, 4 bytes each. The caller flushes.

@@ -12,6 +12,9 @@
 //	          PageRank, in-degree    breadth-first, depth-first     discovery, site by site
 //	                     +------ Curve of each order ------+-------- Tau --------+
 //
+// A revisit has the links of its payload, which another capture has: so the files of a run keep the links as they are
+// written, beside their fingerprints.
+//
 // A node is a page or redirect whose first capture has a status from 200 to 399. The ranks and curves are those of
 // documents: HTML pages, and redirects. Page requisites count in one figure, Sites.TauAll.
 //

@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/page/parse"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc"
 )
 
 // Product finds visits and links in WARC files. It implements derive.Product. After the Run, Crawl has what was found.
@@ -58,28 +59,58 @@ func (p *Product) Finish(_ context.Context, files []derive.Finished, outputs *de
 		}
 	}
 	var err error
-	p.crawl, err = open(p.fsys, names)
+	p.crawl, err = open(p.fsys, names, p.seed)
 	return err
 }
 
-// writer writes the captures of one WARC file: visit, then 8 bytes for each link.
+// writer writes the captures of one WARC file: visit, then 8 bytes for each link, then the source.
 type writer struct {
-	out     io.Writer
-	seed    uint64
-	links   graph.Links
-	targets []byte
+	out             io.Writer
+	seed            uint64
+	links           graph.Links
+	targets, source []byte
 }
 
-// visit is a capture.
+// visit is a capture. Its source is the payload of a page as links of another page with the same payload need it, and
+// the URL of a revisit. See payloadSource.
 type visit struct {
 	page, site uint64 // fingerprints
+	payload    uint64 // of the digest; 0 for none
 	date       int64  // in nanoseconds since 1970
 	links      uint32
+	source     uint32 // bytes
 	isDocument bool
+	isRevisit  bool // its links are those of the head alone
 }
 
 // visitBytes is the length of a visit on disk.
-const visitBytes = 29
+const visitBytes = 41
+
+// payloadSource appends the base and the links of a payload, as they are written there.
+func payloadSource(dst []byte, res *parse.Result) []byte {
+	dst = append(binary.AppendUvarint(dst, uint64(len(res.Base))), res.Base...)
+	for i := range res.Links {
+		ref := res.Links[i].Ref
+		dst = append(binary.AppendUvarint(append(dst, byte(res.Links[i].Kind)), uint64(len(ref))), ref...)
+	}
+	return dst
+}
+
+// readSource reads what payloadSource has written, and borrows it.
+func readSource(b []byte, dst []parse.Link) (base []byte, links []parse.Link) {
+	text := func() (text []byte) {
+		n, at := binary.Uvarint(b)
+		text, b = b[at:at+int(n)], b[at+int(n):]
+		return text
+	}
+	base, links = text(), dst[:0]
+	for len(b) > 0 {
+		kind := parse.Kind(b[0])
+		b = b[1:]
+		links = append(links, parse.Link{Kind: kind, Ref: text()})
+	}
+	return base, links
+}
 
 // Add implements derive.FileWriter.
 func (w *writer) Add(rec *derive.Record) error {
@@ -88,27 +119,42 @@ func (w *writer) Add(rec *derive.Record) error {
 		return nil
 	}
 	site, _ := urlx.Split(url)
-	v := visit{page: w.fingerprint(url), site: w.fingerprint(site), date: rec.Date.UnixNano()}
-	w.targets = w.targets[:0]
+	v := visit{page: fingerprint(w.seed, url), site: fingerprint(w.seed, site), date: rec.Date.UnixNano()}
+	w.targets, w.source = w.targets[:0], w.source[:0]
+	if len(rec.Entry.Digest) > 0 {
+		v.payload = fingerprint(w.seed, rec.Entry.Digest)
+	}
 	w.links.Each(rec, func(target []byte, kind parse.Kind) {
-		link := w.fingerprint(target)
-		if kind.IsRequisite() {
-			link |= 1
-		}
-		w.targets = binary.LittleEndian.AppendUint64(w.targets, link)
+		w.targets = binary.LittleEndian.AppendUint64(w.targets, linkOf(w.seed, target, kind))
 		v.links++
 	})
 	v.isDocument = rec.Entry.Status >= 300
 	if !v.isDocument {
 		format := rec.Page().Format
 		v.isDocument = format == parse.HTML || format == parse.XML
+		switch v.isRevisit = rec.Type == warc.Revisit; {
+		case v.isRevisit:
+			w.source = append(w.source, url...)
+		case v.payload != 0:
+			w.source = payloadSource(w.source, rec.Page())
+		}
 	}
-	_, err := w.out.Write(append(v.encode(), w.targets...))
+	v.source = uint32(len(w.source))
+	_, err := w.out.Write(append(append(v.encode(), w.targets...), w.source...))
 	return err
 }
 
 // fingerprint is that of a URL or site. Its lowest bit is 0: a link to a requisite sets it.
-func (w *writer) fingerprint(url []byte) uint64 { return urlx.Fingerprint(w.seed, url).Hi &^ 1 }
+func fingerprint(seed uint64, url []byte) uint64 { return urlx.Fingerprint(seed, url).Hi &^ 1 }
+
+// linkOf is the fingerprint of the target of a link.
+func linkOf(seed uint64, target []byte, kind parse.Kind) uint64 {
+	link := fingerprint(seed, target)
+	if kind.IsRequisite() {
+		link |= 1
+	}
+	return link
+}
 
 // Close implements derive.FileWriter.
 func (*writer) Close() error { return nil }
@@ -119,15 +165,22 @@ func (*writer) Abandon() {}
 func (v *visit) encode() []byte {
 	b := binary.LittleEndian.AppendUint64(make([]byte, 0, visitBytes), v.page)
 	b = binary.LittleEndian.AppendUint64(b, v.site)
+	b = binary.LittleEndian.AppendUint64(b, v.payload)
 	b = binary.LittleEndian.AppendUint64(b, uint64(v.date))
 	b = binary.LittleEndian.AppendUint32(b, v.links)
+	b = binary.LittleEndian.AppendUint32(b, v.source)
+	flags := byte(0)
 	if v.isDocument {
-		return append(b, 1)
+		flags |= 1
 	}
-	return append(b, 0)
+	if v.isRevisit {
+		flags |= 2
+	}
+	return append(b, flags)
 }
 
-// eachVisit calls f with each capture of a part. links reads the fingerprints of its targets, as many as f likes.
+// eachVisit calls f with each capture of a part. links reads the fingerprints of its targets and its source, as many as
+// f likes.
 func eachVisit(fsys vfs.FS, name string, f func(v visit, links io.Reader) error) (err error) {
 	file, err := fsys.Open(name)
 	if err != nil {
@@ -148,10 +201,11 @@ func eachVisit(fsys vfs.FS, name string, f func(v visit, links io.Reader) error)
 		}
 		v := visit{
 			page: binary.LittleEndian.Uint64(b[:]), site: binary.LittleEndian.Uint64(b[8:]),
-			date:  int64(binary.LittleEndian.Uint64(b[16:])),
-			links: binary.LittleEndian.Uint32(b[24:]), isDocument: b[28] != 0,
+			payload: binary.LittleEndian.Uint64(b[16:]), date: int64(binary.LittleEndian.Uint64(b[24:])),
+			links: binary.LittleEndian.Uint32(b[32:]), source: binary.LittleEndian.Uint32(b[36:]),
+			isDocument: b[40]&1 != 0, isRevisit: b[40]&2 != 0,
 		}
-		links := &io.LimitedReader{R: in, N: 8 * int64(v.links)}
+		links := &io.LimitedReader{R: in, N: 8*int64(v.links) + int64(v.source)}
 		if err := f(v, links); err != nil {
 			return err
 		}

@@ -117,6 +117,28 @@ func TestMeasure_requisitesGoFirst(t *testing.T) {
 	near(t, "with requisites", r.SitesAll.Mean, 1-4*20.0/(21*20))
 }
 
+// A revisit has the links of its payload, as they are for its own URL, wherever the payload is in the archive. If the
+// payload is missing, it has those of the head.
+func TestMeasure_revisitsHaveTheLinksOfTheirPayload(t *testing.T) {
+	a := &derivetest.Archive{}
+	put := func(kind, url, digest, body string, fields ...string) {
+		head := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n" + strings.Join(fields, "") + "\r\n"
+		a.Record(kind, url, "application/http; msgtype=response", head+body, "WARC-Payload-Digest: sha1:"+digest)
+	}
+	put("response", "http://a.org/", "ROOT", page("/x/", "/y/", "/z/", "http://b.org/"))
+	put("revisit", "http://a.org/x/", "SAME", "", "Link: </z/>; rel=next\r\n")
+	put("response", "http://a.org/y/", "SAME", page("1", "/s", "http://b.org/", "1"))
+	put("revisit", "http://b.org/", "SAME", "")
+	put("revisit", "http://a.org/z/", "GONE", "", "Link: </s>; rel=next\r\n")
+	for _, url := range []string{"http://a.org/x/1", "http://a.org/y/1", "http://a.org/s", "http://b.org/s"} {
+		put("response", url, "LEAF", "")
+	}
+	r := measured(t, a) // 4 of the root, 4 of x, 3 of y, 2 of b.org, 1 of z; b.org/1 is linked to twice
+	if r.Documents != 9 || r.Links != 14 || r.Outside != 2 || r.Roots != 1 {
+		t.Errorf("%d pages, %d links, %d to others, %d roots", r.Documents, r.Links, r.Outside, r.Roots)
+	}
+}
+
 // An archive without pages says so.
 func TestMeasure_nothing(t *testing.T) {
 	a := &derivetest.Archive{}
@@ -274,7 +296,7 @@ func TestEachVisit_cutShort(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	v := visit{links: 2}
 	derivetest.Put(t, fsys, "p", append(v.encode(), make([]byte, 16)...))
-	c, err := open(fsys, []string{"p"})
+	c, err := open(fsys, []string{"p"}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +304,7 @@ func TestEachVisit_cutShort(t *testing.T) {
 		t.Error(err)
 	}
 	derivetest.Put(t, fsys, "p", append(v.encode(), make([]byte, 12)...))
-	if _, err := open(fsys, []string{"p"}); err == nil || !strings.HasPrefix(err.Error(), "p: ") {
+	if _, err := open(fsys, []string{"p"}, 1); err == nil || !strings.HasPrefix(err.Error(), "p: ") {
 		t.Error(err)
 	}
 }

@@ -1,13 +1,28 @@
 package crawl
 
 import (
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
+	"orbweaver/derive/quality"
 	"orbweaver/internal/simweb"
 )
+
+// sameFigures compares what is known from the servers with what the archive says. It does not know which pages are
+// seeds, nor the start of a request to the nanosecond.
+func sameFigures(t *testing.T, truth, archive *quality.Report) {
+	t.Helper()
+	area := archive.Area[quality.Visited] - truth.Area[quality.Visited]
+	if truth.Documents != archive.Documents || truth.Requisites != archive.Requisites || truth.Links != archive.Links ||
+		math.Abs(area) > 0.002 || math.Abs(truth.Sites.Mean-archive.Sites.Mean) > 0.001 {
+		t.Errorf("truth: %d pages, %d requisites, %d links, area %.4f, %+v; archive: %d, %d, %d, %.4f, %+v",
+			truth.Documents, truth.Requisites, truth.Links, truth.Area[quality.Visited], truth.Sites,
+			archive.Documents, archive.Requisites, archive.Links, archive.Area[quality.Visited], archive.Sites)
+	}
+}
 
 // Within a site, pages are fetched in the order of discovery. Page requisites go first, so that with them the
 // correlation is lower.
@@ -16,11 +31,13 @@ func TestOrder_withinSites(t *testing.T) {
 		world := simweb.Plain()
 		world.Seed, world.Hosts, world.PageBytesMean, world.Latency = *testbed.FirstSeed, 100, 2000, 100*time.Millisecond
 		world.PagesPerHostMean, world.PagesPerHostMax = 40, 110
+		world.CopyShare = 0.05 // revisits, which have links
 		rig := testbed.MustRig(t, world, true)
 		cfg := rig.Config()
 		cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = 400*time.Millisecond, 50*time.Millisecond
 		rig.MustCrawl(t, cfg, rig.FS)
 		r := testbed.OrderOfAll(t, rig)
+		sameFigures(t, r, testbed.Order(t, rig.FS))
 		t.Logf("pages %+v, with requisites %+v", r.Sites, r.SitesAll)
 		if r.Unvisited > 0 || r.Sites.Sites < 50 || r.Sites.Mean < 0.999 {
 			t.Errorf("%d pages not visited; tau %+v", r.Unvisited, r.Sites)

@@ -40,7 +40,7 @@ random order of the same pages, and with the omniscient order, which has the mos
   tau     Kendall's rank correlation with breadth-first: 1 for the same order
 
 Pages are HTML documents and redirects with a status from 200 to 399, by their first capture. Ranks are those of the
-graph of these pages. Temporary files take 12 bytes for each link, below TMPDIR.
+graph of these pages. Temporary files take 12 bytes for each link, and the text of the links, below TMPDIR.
 
 Exit status: 0 if all is well, 1 if a record was damaged or a file was left out: all others were used.
 
