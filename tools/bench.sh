@@ -10,13 +10,25 @@ machine="$(nproc) cores, $(awk -F': ' '/^model name/ {print $2; exit}' /proc/cpu
 begin=$SECONDS
 wanted=" $* "
 
-# measure NAME FLAGS...: one benchmark with its flags.
+# measure NAME FLAGS...: one benchmark of orbweaver-bench with its flags.
 measure() {
-  local name=$1 command=(bin/orbweaver-bench "${@:2}")
+  run "$1" bin/orbweaver-bench "${@:2}"
+}
+
+# run NAME COMMAND...: one command.
+run() {
+  local name=$1 command=("${@:2}")
   if [ "$wanted" != "  " ] && [[ "$wanted" != *" $name "* ]]; then return; fi
   printf '\n== %s: %s (%ss)\n' "$name" "${command[*]}" $((SECONDS - begin))
   printf 'commit %s\n%s\nload %s\n%s\n\n' "$commit" "$machine" "$(cut -d' ' -f1 /proc/loadavg)" "${command[*]}" >"$out/$name.txt"
   "${command[@]}" 2>&1 | tee -a "$out/$name.txt"
+}
+
+# hooks: what each way of a user's code costs a page.
+hooks() {
+  go test ./cmd/orbweaver/internal/receivers -run xx -bench Hook -benchtime 5000x -count 3
+  go test ./engine/workers/parsers -run xx -bench Show -count 3
+  go test ./engine/page/filter -run xx -bench Filters -count 3
 }
 
 measure throughput throughput --hosts 4000 --ips 1000 --per-host 40 --mean 21 --host-delay 100ms --ip-delay 10ms --progress none
@@ -28,4 +40,5 @@ measure cache cache --urls 2_000_000 --cache-memory 64MiB
 measure workbench workbench --hosts 1_000_000
 measure virtualize virtualize --urls 1_000_000
 measure seen seen --urls 10_000_000
+run hooks hooks
 printf '\nall of it took %ss; the outputs are in %s\n' $((SECONDS - begin)) "$out"
