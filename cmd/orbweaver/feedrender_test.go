@@ -58,6 +58,26 @@ func TestFeed_renderListsClientRenderedPages(t *testing.T) {
 		t.Errorf("%v", stats)
 	}
 	call("fsck", dir).want(t, command.ExitDone)
+
+	site.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // one is drawn by the server now
+		switch r.URL.RawQuery {
+		case "p=1":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<title>Shop</title>`, strings.Repeat("text ", 100))
+		case "p=2":
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			storefront(w, r)
+		}
+	})
+	call("crawl", "--dir", dir, "--refresh").want(t, command.ExitDone)
+	if got := list(); !slices.Equal(got, []string{"/app/?p=3"}) {
+		t.Errorf("after a refresh: %q", got)
+	}
+	if got := list("--all", "--render-most", "1"); !slices.Equal(got, []string{"/app/?p=3"}) {
+		t.Errorf("one of a site, after a refresh: %q", got)
+	}
+	site.Config.Handler = http.HandlerFunc(storefront)
 	call("feed", dir, "--render", "--limit", "3").want(t, command.ExitUsage, "--render-most")
 
 	other := t.TempDir()

@@ -239,30 +239,62 @@ func mergeRuns(runs []*run, add func(version)) error {
 	}
 }
 
-// RenderList writes the URLs of pages that a browser must draw, a line each, and each once.
+// RenderList lists the URLs of pages that a browser must draw, a line each, and each once. A page that is gone, or that
+// needs no browser any more, leaves the list, unless Flush has written it. Each URL takes some 100 bytes of memory, and
+// its length until it is written.
 type RenderList struct {
 	Out  io.Writer
 	Most int // URLs of a site; 0 for all
 
-	sites map[string]int
-	known map[xxh3.Uint128]struct{}
+	sites map[string]int       // URLs that were written
+	known map[xxh3.Uint128]int // number of the URL, from the first one that was added
+	urls  []string             // that are not written; "" for one that has left
+	first int                  // number of the first of them
 }
 
-// Add writes the URL of a change, if a browser must draw the page and its site has not had its URLs.
+// Add adds the URL of a change if a browser must draw the page.
 func (l *RenderList) Add(c *Change) error {
-	if !c.Render {
-		return nil
+	if l.known == nil {
+		l.sites, l.known = map[string]int{}, map[xxh3.Uint128]int{}
 	}
-	if l.sites == nil {
-		l.sites, l.known = map[string]int{}, map[xxh3.Uint128]struct{}{}
-	}
-	site, _ := urlx.Split([]byte(c.URL))
 	key := xxh3.HashString128(c.URL)
-	if _, isKnown := l.known[key]; isKnown || l.Most > 0 && l.sites[string(site)] >= l.Most {
-		return nil
+	number, isKnown := l.known[key]
+	switch {
+	case c.Render == isKnown || c.Kind == Unchanged && isKnown:
+	case !isKnown:
+		l.known[key] = l.first + len(l.urls)
+		l.urls = append(l.urls, c.URL)
+	case number >= l.first:
+		delete(l.known, key)
+		l.urls[number-l.first] = ""
+	default:
+		delete(l.known, key)
+		l.sites[siteOf(c.URL)]--
 	}
-	l.sites[string(site)]++
-	l.known[key] = struct{}{}
-	_, err := io.WriteString(l.Out, c.URL+"\n")
-	return err
+	return nil
+}
+
+func siteOf(url string) string {
+	site, _ := urlx.Split([]byte(url))
+	return string(site)
+}
+
+// Flush writes the list, up to Most URLs of a site.
+func (l *RenderList) Flush() error {
+	for _, url := range l.urls {
+		site := siteOf(url)
+		switch {
+		case url == "":
+			continue
+		case l.Most > 0 && l.sites[site] >= l.Most:
+			delete(l.known, xxh3.HashString128(url))
+			continue
+		}
+		l.sites[site]++
+		if _, err := io.WriteString(l.Out, url+"\n"); err != nil {
+			return err
+		}
+	}
+	l.first, l.urls = l.first+len(l.urls), l.urls[:0]
+	return nil
 }

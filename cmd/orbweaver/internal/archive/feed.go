@@ -97,7 +97,7 @@ func (x *FeedCommand) Run(inv *command.Invocation) error {
 	if ctx.Err() != nil && x.Follow {
 		err = nil // Ctrl-C is how it ends
 	}
-	return errors.Join(err, p.out.Flush())
+	return errors.Join(err, p.list.Flush(), p.out.Flush())
 }
 
 // printer prints a feed, from a running crawl or from files.
@@ -153,7 +153,7 @@ func (p *printer) printRunning(ctx context.Context) error {
 		}
 		p.cursor = said.Cursor
 		if isWhole = said.Kind == feed.End; isWhole && p.Follow {
-			return p.out.Flush()
+			return errors.Join(p.list.Flush(), p.out.Flush())
 		}
 		if p.Render {
 			return p.list.Add(&said)
