@@ -109,3 +109,20 @@ func ExampleRun_stat() {
 	// /b 200 text/html; charset=utf-8, 0 links
 	// html: 3
 }
+
+// A score decides which link is fetched first.
+func ExampleRun_score() {
+	server := site()
+	defer server.Close()
+	o, remove := options(server)
+	defer remove()
+	if err := o.Config.Order.Visit.UnmarshalText([]byte("focused")); err != nil {
+		panic(err)
+	}
+	o.Config.Filters.Score = `anchor contains "old" ? 2 : 1`
+	o.Config.Limits.MaxPages = 2
+	run(o)
+	// Output:
+	// / 200 text/html; charset=utf-8, 2 links
+	// /b 200 text/html; charset=utf-8, 0 links
+}
