@@ -32,7 +32,7 @@ tidy: ## tidy go.mod of both modules
 lint: ## golangci-lint, with all checks of go vet, and the house rules
 	$(GO) tool -modfile=tools/devtools/go.mod golangci-lint run ./... # the linter is built once, into Go's build cache
 	cd bench && $(GO) tool -modfile=../tools/devtools/go.mod golangci-lint run ./...
-	$(GO) test -tags invariants ./tools/lint
+	$(GO) test -vet=off -tags invariants ./tools/lint
 
 # make lint does what go vet does.
 test: ## all tests but the long stories, which are scenarios
