@@ -225,7 +225,7 @@ func (o *opener) newCollector() *report.Collector {
 			ConnsReused: o.cfg.reusedConns, Cookies: p.cookieStats(o.cfg.Cookies.Mode),
 			FilterErrors: func() map[string]int64 { return p.filterErrors(l.frontier) },
 			Bodies:       o.cfg.bodyFiles, Uploads: o.seams.Uploads, Hook: p.hook, HostHook: p.hosts,
-			LinkHook: p.judge,
+			LinkHook: p.judge, Sessions: o.cfg.Fetch.Sessions,
 		},
 	}
 }

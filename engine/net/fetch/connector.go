@@ -77,6 +77,7 @@ func (c *connector) connect(ctx context.Context, t *Target, p *Page, conn *conne
 	c.handshaker.refused = false
 	o := c.open(ctx, t, p, conn)
 	if c.handshaker.refused {
+		c.o.Sessions.refused()
 		conn.hangUp()
 		p.Err, p.Connection = "", Connection{}
 		o = c.open(ctx, t, p, conn)

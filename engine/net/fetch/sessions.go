@@ -20,17 +20,17 @@ type Sessions struct {
 
 	mu struct {
 		sync.Mutex
-		held     map[xxh3.Uint128]session
-		bytes    int64
-		offered  int64
-		accepted int64
+		held  map[xxh3.Uint128]session
+		bytes int64
+		stats SessionStats
 	}
 }
 
-// SessionStats are counts of handshakes.
+// SessionStats are counts of handshakes in this run.
 type SessionStats struct {
-	Offered  int64 // that offered a session
-	Accepted int64 // whose session the server accepted
+	Offered  int64 `json:"offered" metric:"tls_sessions_offered_total" help:"Handshakes that offered a TLS session of an earlier connection, in this run."`
+	Accepted int64 `json:"accepted" metric:"tls_sessions_accepted_total" help:"Of these, those whose session the server accepted."`
+	Refused  int64 `json:"refused" metric:"tls_sessions_refused_total" help:"Of these, those that failed, so that a second connection without a session followed."`
 }
 
 // session is what resumes a session, and what is known about the server's certificate from the whole handshake.
@@ -67,7 +67,7 @@ func NewSessions(most int64) *Sessions {
 func (s *Sessions) Stats() SessionStats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return SessionStats{Offered: s.mu.offered, Accepted: s.mu.accepted}
+	return s.mu.stats
 }
 
 // put stores the session of a server in place of its earlier one.
@@ -98,7 +98,7 @@ func (s *Sessions) take(server xxh3.Uint128, now time.Time) (one session, ok boo
 		return session{}, false
 	}
 	if ok {
-		s.mu.offered++
+		s.mu.stats.Offered++
 	}
 	return one, ok
 }
@@ -117,7 +117,13 @@ func (s *Sessions) remove(server xxh3.Uint128) {
 
 func (s *Sessions) accepted() {
 	s.mu.Lock()
-	s.mu.accepted++
+	s.mu.stats.Accepted++
+	s.mu.Unlock()
+}
+
+func (s *Sessions) refused() {
+	s.mu.Lock()
+	s.mu.stats.Refused++
 	s.mu.Unlock()
 }
 

@@ -2,6 +2,8 @@ package fetch
 
 import (
 	"crypto/tls"
+	"errors"
+	"os"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -76,7 +78,8 @@ func (h *handshaker) handshake(t *Target, p *Page, conn *connection) outcome.Out
 		if conn.watch.cancelled() {
 			return outcome.Cancelled
 		}
-		h.refused = h.tickets.offered.state != nil // the library has dropped it
+		isLate := errors.Is(err, os.ErrDeadlineExceeded)      // a second connection would take as long again
+		h.refused = h.tickets.offered.state != nil && !isLate // the library has dropped it
 		p.Err = tlsCause(err)
 		return outcome.TLSFault
 	}

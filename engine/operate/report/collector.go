@@ -87,6 +87,7 @@ type Numbers struct {
 	Uploads       upload.Source           // closed WARC files that are sent
 	Hook          *hook.Hook
 	HostHook      *hook.Hosts
+	Sessions      *fetch.Sessions
 	LinkHook      *hook.Links
 }
 
@@ -133,6 +134,7 @@ func (c *Collector) Report() Report {
 		Resumed: c.Settings.Resumed, Pass: c.Settings.Pass + 1,
 		Waiting: c.waiting(), Written: time.Now().UTC().Format(time.RFC3339),
 		ConnsReused:  c.Numbers.ConnsReused(),
+		TLSSessions:  c.Numbers.Sessions.Stats(),
 		FilterErrors: c.Numbers.FilterErrors(),
 		Stats:        c.Journal.Count.Sums.Load(),
 		Cluster:      c.Cluster.Report(&n),

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"orbweaver/engine/frontier/ending"
+	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/operate/upload"
 	"orbweaver/engine/page/hook"
 	"orbweaver/engine/state/cluster"
@@ -92,6 +93,8 @@ type Report struct {
 	Cluster *cluster.StatusReport `json:"cluster,omitempty"` // nil for a crawl with one agent
 	Uploads *upload.Stats         `json:"uploads,omitempty"` // nil if WARC files are not sent
 	Hook    *hook.Stats           `json:"hook,omitempty"`    // nil without --hook page
+
+	TLSSessions fetch.SessionStats `json:"tls_sessions"`
 
 	HostHook *hook.HostStats `json:"host_hook,omitempty"` // nil without --hook host
 	LinkHook *hook.LinkStats `json:"link_hook,omitempty"` // nil without --hook link
