@@ -68,13 +68,8 @@ func checkDrawers(t *testing.T, d *drawers, tr *sorter, all []entry) {
 		n := len(tr.entries)
 		twice := tr.dropRepeated()
 		if len(tr.dropped) != twice || len(tr.entries) != n-twice {
-			t.Fatalf(
-				"of %d entries %d were dropped, %d are left, %d were said to be twice",
-				n,
-				len(tr.dropped),
-				len(tr.entries),
-				twice,
-			)
+			t.Fatalf("of %d entries %d were dropped, %d are left, %d were said to be twice", n, len(tr.dropped),
+				len(tr.entries), twice)
 		}
 		for i := range tr.entries {
 			tr.hits[i] = uint8(i % 2)

@@ -20,13 +20,8 @@ func TestGolden_runsAndPendingURLs(t *testing.T) {
 	addAll(s, 700, 3, 701)
 	want(t, flush(t, s), urls(700, 701))
 	addAll(s, 1000, 5, 1001)
-	back, cut := golden.CompareCheckpoint(
-		t,
-		"sieve-2-4.tar",
-		"0e9a073cd2f3d4e7b002787001ee237913bbbade054c64a6c5ad438a403dcd6e",
-		disk,
-		*durable(t, s),
-	)
+	back, cut := golden.CompareCheckpoint(t, "sieve-2-4.tar",
+		"0e9a073cd2f3d4e7b002787001ee237913bbbade054c64a6c5ad438a403dcd6e", disk, *durable(t, s))
 	s = open(t, back, o, &cut)
 	if err := s.Check(); err != nil {
 		t.Error(err)

@@ -54,16 +54,12 @@ func (o Options) Validate() error {
 		faults = append(faults, errors.New("sieve: Dir is missing"))
 	}
 	if o.BucketBytes < bucketBytesMin {
-		faults = append(
-			faults,
-			fmt.Errorf("sieve: BucketBytes is %d, must be at least %d", o.BucketBytes, bucketBytesMin),
-		)
+		faults = append(faults,
+			fmt.Errorf("sieve: BucketBytes is %d, must be at least %d", o.BucketBytes, bucketBytesMin))
 	}
 	if o.BucketBytes > bucketBytesMax {
-		faults = append(
-			faults,
-			fmt.Errorf("sieve: BucketBytes is %d, must be at most %d", o.BucketBytes, int64(bucketBytesMax)),
-		)
+		faults = append(faults,
+			fmt.Errorf("sieve: BucketBytes is %d, must be at most %d", o.BucketBytes, int64(bucketBytesMax)))
 	}
 	if o.RunsMax < 1 {
 		faults = append(faults, fmt.Errorf("sieve: RunsMax is %d, must be at least 1", o.RunsMax))

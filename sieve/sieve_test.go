@@ -62,14 +62,8 @@ func TestS3_TheStoreAscendsAndItsRunsAreFewAndDisjoint(t *testing.T) {
 	}
 	must(t, s.Check())
 	st := s.Stats()
-	t.Logf(
-		"%d flushes, %d runs, %d keys, %d bytes, %d written",
-		st.Flushes,
-		st.Runs,
-		st.Keys,
-		st.StoreBytes,
-		st.BytesWritten,
-	)
+	t.Logf("%d flushes, %d runs, %d keys, %d bytes, %d written", st.Flushes, st.Runs, st.Keys, st.StoreBytes,
+		st.BytesWritten)
 	// A key is written once, and again whenever its run has at least doubled. Ten bytes per key, because keys of small
 	// runs are long.
 	if most := int64(n) * 10 * int64(1+bits.Len64(st.Flushes)); st.BytesWritten > most {

@@ -108,10 +108,8 @@ func (c *checker) checkSegments() error {
 		}
 		// After the drop of a damaged queue, a segment may count more live bytes than were found, until Collect.
 		if c.live[n] > s.live || c.live[n] < s.live && !l.leaky {
-			errs = append(
-				errs,
-				fmt.Errorf("%w: segment %d has %d live bytes, accounts say %d", ErrCorrupt, n, c.live[n], s.live),
-			)
+			errs = append(errs,
+				fmt.Errorf("%w: segment %d has %d live bytes, accounts say %d", ErrCorrupt, n, c.live[n], s.live))
 		}
 		if claimed := c.claimedBytes(s); claimed != c.live[n] {
 			errs = append(
@@ -121,16 +119,12 @@ func (c *checker) checkSegments() error {
 			)
 		}
 		if moved[n] != s.moved {
-			errs = append(
-				errs,
-				fmt.Errorf("%w: segment %d lost %d blocks, accounts say %d", ErrCorrupt, n, moved[n], s.moved),
-			)
+			errs = append(errs,
+				fmt.Errorf("%w: segment %d lost %d blocks, accounts say %d", ErrCorrupt, n, moved[n], s.moved))
 		}
 		if s.used() < s.live {
-			errs = append(
-				errs,
-				fmt.Errorf("%w: segment %d has %d live bytes of %d used", ErrCorrupt, n, s.live, s.used()),
-			)
+			errs = append(errs,
+				fmt.Errorf("%w: segment %d has %d live bytes of %d used", ErrCorrupt, n, s.live, s.used()))
 		}
 	}
 	return errors.Join(errs...)

@@ -300,11 +300,8 @@ func TestMappedFault_otherFaultsStillPanic(t *testing.T) {
 // Access to a mapping without guard ends the process.
 func TestMappedFault_aFaultOutsideTheGuardEndsTheProcess(t *testing.T) {
 	if os.Getenv("ORBWEAVER_TEST_FAULT") == "" {
-		child := exec.CommandContext(
-			t.Context(),
-			os.Args[0],
-			"-test.run=^TestMappedFault_aFaultOutsideTheGuardEndsTheProcess$",
-		)
+		child := exec.CommandContext(t.Context(), os.Args[0],
+			"-test.run=^TestMappedFault_aFaultOutsideTheGuardEndsTheProcess$")
 		child.Env = append(os.Environ(), "ORBWEAVER_TEST_FAULT=1")
 		said, err := child.CombinedOutput()
 		var exit *exec.ExitError

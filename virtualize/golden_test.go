@@ -48,13 +48,8 @@ func TestGolden_logAndIndex(t *testing.T) {
 	if err := v.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	back, cut := golden.CompareCheckpoint(
-		t,
-		"queues-2.tar",
-		"658afd12b3c46fadc9a0683bfd4876af662c4594a27bf24ba062c0d927344d47",
-		disk,
-		cut,
-	)
+	back, cut := golden.CompareCheckpoint(t, "queues-2.tar",
+		"658afd12b3c46fadc9a0683bfd4876af662c4594a27bf24ba062c0d927344d47", disk, cut)
 	if v, err = virtualize.Open(back, o, &cut); err != nil {
 		t.Fatal(err)
 	}

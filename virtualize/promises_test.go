@@ -140,11 +140,8 @@ func TestV1_BlocksMoveWhileAnImageIsWritten(t *testing.T) {
 func TestCutMarksAndWritesWhatChanged(t *testing.T) {
 	const queues = 10000
 	script := faultfs.NewScript()
-	v, err := Open(
-		faultfs.New(vfs.NewMem(1), script),
-		Options{Dir: "v", SegmentBytes: 1 << 20, BufferBytes: 1 << 16},
-		nil,
-	)
+	v, err := Open(faultfs.New(vfs.NewMem(1), script), Options{Dir: "v", SegmentBytes: 1 << 20, BufferBytes: 1 << 16},
+		nil)
 	must(t, err)
 	fill(t, v, queues, 0, 2*queues)
 	calls := func() (n int) {

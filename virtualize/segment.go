@@ -36,20 +36,16 @@ func createSegment(fsys vfs.FS, dir string, number uint32, size int64, c *codes)
 		return nil, fmt.Errorf("virtualize: new segment: %w", err)
 	}
 	if err := file.Allocate(0, size); err != nil {
-		return nil, fmt.Errorf(
-			"virtualize: new segment: %w",
-			errors.Join(err, file.Close(), vfs.RemoveIfExists(fsys, name)),
-		)
+		return nil, fmt.Errorf("virtualize: new segment: %w",
+			errors.Join(err, file.Close(), vfs.RemoveIfExists(fsys, name)))
 	}
 	s, err := mapSegment(file, number, size)
 	if err != nil {
 		return nil, errors.Join(err, vfs.RemoveIfExists(fsys, name))
 	}
 	if err := s.writeHead(c.model); err != nil {
-		return nil, fmt.Errorf(
-			"virtualize: new segment: %w",
-			errors.Join(err, s.close(), vfs.RemoveIfExists(fsys, name)),
-		)
+		return nil, fmt.Errorf("virtualize: new segment: %w",
+			errors.Join(err, s.close(), vfs.RemoveIfExists(fsys, name)))
 	}
 	s.dataEnd, s.dirty, s.codes = segmentHead, true, c
 	return s, nil
@@ -131,14 +127,8 @@ func (s *segment) body(i uint32) (sl slot, next address, body []byte, err error)
 	}
 	if sl.offset < segmentHead || sl.offset >= end || end > s.dataEnd || sl.items == 0 ||
 		(sl.moved && end-sl.offset < 8) {
-		return slot{}, 0, nil, corrupt(
-			"segment %d slot %d: %d items from %d to %d",
-			s.number,
-			i,
-			sl.items,
-			sl.offset,
-			end,
-		)
+		return slot{}, 0, nil, corrupt("segment %d slot %d: %d items from %d to %d", s.number, i, sl.items, sl.offset,
+			end)
 	}
 	return sl, next, s.data[sl.offset:end:end], nil
 }

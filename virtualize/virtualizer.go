@@ -47,10 +47,8 @@ func (o Options) Validate() error {
 		faults = append(faults, errors.New("virtualize: Dir is empty"))
 	}
 	if o.SegmentBytes < 8192 || o.SegmentBytes > 1<<30 || o.SegmentBytes%4096 != 0 {
-		faults = append(
-			faults,
-			fmt.Errorf("virtualize: SegmentBytes %d is not a multiple of 4096 from 2^13 to 2^30", o.SegmentBytes),
-		)
+		faults = append(faults,
+			fmt.Errorf("virtualize: SegmentBytes %d is not a multiple of 4096 from 2^13 to 2^30", o.SegmentBytes))
 	}
 	if !(o.LiveRatioMin > 0 && o.LiveRatioMin <= 1) {
 		faults = append(faults, fmt.Errorf("virtualize: LiveRatioMin %v is not within 0 and 1", o.LiveRatioMin))

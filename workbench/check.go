@@ -85,12 +85,8 @@ func (c *checker[S]) checkSite(vs *site[S], id uint32) {
 			c.weight += itemWeight(len(item))
 		}
 		if l.frontPushes > vs.queued() {
-			c.fault(
-				"W4: site %d has %d items pushed to the front during its Visit, but %d queued",
-				id,
-				l.frontPushes,
-				vs.queued(),
-			)
+			c.fault("W4: site %d has %d items pushed to the front during its Visit, but %d queued", id, l.frontPushes,
+				vs.queued())
 		}
 	}
 	c.checkQueue(vs)
@@ -168,17 +164,8 @@ func (c *checker[S]) checkEntries() {
 		}
 	}
 	if ips != b.ips.count || onBench != b.ips.outer.len() || empty != b.ips.vacant.len() || leased != c.states[Leased] {
-		c.fault(
-			"W2: %d IPs, %d on the workbench, %d vacant, %d leased; the counters are %d, %d, %d, %d",
-			ips,
-			onBench,
-			empty,
-			leased,
-			b.ips.count,
-			b.ips.outer.len(),
-			b.ips.vacant.len(),
-			c.states[Leased],
-		)
+		c.fault("W2: %d IPs, %d on the workbench, %d vacant, %d leased; the counters are %d, %d, %d, %d", ips,
+			onBench, empty, leased, b.ips.count, b.ips.outer.len(), b.ips.vacant.len(), c.states[Leased])
 	}
 }
 
@@ -206,15 +193,8 @@ func (c *checker[S]) checkSums() {
 		c.fault("%v sites by state, the counters are %v", c.states, b.sites.states)
 	}
 	if c.queued != b.items.queued || c.inVisits != b.items.inVisits || c.holders != b.items.holders {
-		c.fault(
-			"W5: %d items queued, %d in Visits, %d sites with items; the counters are %d, %d, %d",
-			c.queued,
-			c.inVisits,
-			c.holders,
-			b.items.queued,
-			b.items.inVisits,
-			b.items.holders,
-		)
+		c.fault("W5: %d items queued, %d in Visits, %d sites with items; the counters are %d, %d, %d", c.queued,
+			c.inVisits, c.holders, b.items.queued, b.items.inVisits, b.items.holders)
 	}
 	if sum := c.weight + int64(c.holders)*siteOverhead; sum != b.items.weight() {
 		c.fault("W5: the weight is %d, the counter is %d", sum, b.items.weight())

@@ -249,14 +249,8 @@ func (m *model) compare(w *Workbench[int]) error {
 			)
 		}
 		if string(w.contents.sites.keyOf(have)) != s.key || !w.contents.clock.time(have.due).Equal(s.due) {
-			return fmt.Errorf(
-				"site %d is %s, due %v; should be %s, due %v",
-				s.id,
-				w.contents.sites.keyOf(have),
-				w.contents.clock.time(have.due),
-				s.key,
-				s.due,
-			)
+			return fmt.Errorf("site %d is %s, due %v; should be %s, due %v", s.id, w.contents.sites.keyOf(have),
+				w.contents.clock.time(have.due), s.key, s.due)
 		}
 		if have.data != s.site && s.visit == nil {
 			return fmt.Errorf("site %d carries %d, should carry %d", s.id, have.data, s.site)

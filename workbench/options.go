@@ -39,10 +39,8 @@ func (o Options) WithDefaults() Options {
 func (o Options) Validate() error {
 	var faults []error
 	if o.PathsPerVisit < 1 || o.PathsPerVisit > maxPathsPerVisit {
-		faults = append(
-			faults,
-			fmt.Errorf("workbench: PathsPerVisit is %d, must be 1 to %d", o.PathsPerVisit, maxPathsPerVisit),
-		)
+		faults = append(faults,
+			fmt.Errorf("workbench: PathsPerVisit is %d, must be 1 to %d", o.PathsPerVisit, maxPathsPerVisit))
 	}
 	if o.MemoryMax < 1 {
 		faults = append(faults, fmt.Errorf("workbench: MemoryMax is %d, must be positive", o.MemoryMax))

@@ -181,15 +181,6 @@ func (a *agent) describe() string {
 		return fmt.Sprintf("%s is %v, and has reported nothing; its words: %s", a.id, a.state, a.output)
 	}
 	return fmt.Sprintf(
-		"%s is %v: reported %s, %s; %d pages, %d URLs queued, %d in flight; waits for: %s; its words: %s",
-		a.id,
-		a.state,
-		t.State,
-		strconv.Quote(t.Reason),
-		t.pages(),
-		t.URLsQueued,
-		t.URLsInFlight,
-		t.Waiting,
-		a.output,
-	)
+		"%s is %v: reported %s, %s; %d pages, %d URLs queued, %d in flight; waits for: %s; its words: %s", a.id,
+		a.state, t.State, strconv.Quote(t.Reason), t.pages(), t.URLsQueued, t.URLsInFlight, t.Waiting, a.output)
 }

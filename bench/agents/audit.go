@@ -40,11 +40,8 @@ func (f *fleet) audit(ctx context.Context, r *Run) error {
 	if twice := r.Verdict.Held - r.Verdict.Stored; r.Audit.Superseded < int64(twice) {
 		r.Faults = append(
 			r.Faults,
-			fmt.Sprintf(
-				"the audit found %d captures superseded, and %d pages are there twice",
-				r.Audit.Superseded,
-				twice,
-			),
+			fmt.Sprintf("the audit found %d captures superseded, and %d pages are there twice", r.Audit.Superseded,
+				twice),
 		)
 	}
 	again, err := exec.CommandContext(ctx, f.o.Program, append([]string{"audit", "--quiet"}, dirs...)...).

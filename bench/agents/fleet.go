@@ -150,13 +150,8 @@ func (f *fleet) ended(ctx context.Context, e exit) error {
 		a.state = lost
 	default:
 		a.state = lost
-		return fmt.Errorf(
-			"agents: %s ended with %v without an order to stop; the end of its output, in %s:\n%s",
-			a.id,
-			life,
-			a.output,
-			a.lastOutput(),
-		)
+		return fmt.Errorf("agents: %s ended with %v without an order to stop; the end of its output, in %s:\n%s",
+			a.id, life, a.output, a.lastOutput())
 	}
 	return nil
 }

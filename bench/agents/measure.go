@@ -24,15 +24,8 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 	r := &Result{Name: "agents"}
 	for i := range plans {
 		p := &plans[i]
-		fmt.Fprintf(
-			o.Say,
-			"%d of %d: %s: %d agents with %d fetchers each\n",
-			i+1,
-			len(plans),
-			p.name,
-			p.agents,
-			p.fetchers,
-		)
+		fmt.Fprintf(o.Say, "%d of %d: %s: %d agents with %d fetchers each\n", i+1, len(plans), p.name, p.agents,
+			p.fetchers)
 		dir := filepath.Join(o.Dir, RunPrefix+p.name)
 		run, err := measure(ctx, &o, p, dir)
 		if err != nil {

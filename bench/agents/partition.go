@@ -257,10 +257,8 @@ func (a *agent) sees(want int) (last time.Time, err error) {
 // checkPlayed implements network.
 func (c *partition) checkPlayed(f *fleet) error {
 	if c.mended.IsZero() {
-		return fmt.Errorf(
-			"agents: the run was over before its partition of %v: give it more pages or longer delays",
-			f.o.CutTime,
-		)
+		return fmt.Errorf("agents: the run was over before its partition of %v: give it more pages or longer delays",
+			f.o.CutTime)
 	}
 	return nil
 }

@@ -139,17 +139,12 @@ func (o *Options) plans() ([]plan, error) {
 // parted gives each cut its runs.
 func (o *Options) parted(p plan) (all []plan, err error) {
 	if smaller(p.agents) < 1 {
-		return nil, fmt.Errorf(
-			"agents: %s with %d agents: want at least 3, for a larger and a smaller side",
-			p.scenario,
-			p.agents,
-		)
+		return nil, fmt.Errorf("agents: %s with %d agents: want at least 3, for a larger and a smaller side",
+			p.scenario, p.agents)
 	}
 	if o.Isolated {
-		return nil, fmt.Errorf(
-			"agents: %s of agents that know nothing of each other: want one or the other",
-			p.scenario,
-		)
+		return nil, fmt.Errorf("agents: %s of agents that know nothing of each other: want one or the other",
+			p.scenario)
 	}
 	for _, c := range o.Cuts {
 		if !slices.Contains(Cuts(), c) {

@@ -90,13 +90,8 @@ func TestAGrowingWeb(t *testing.T) {
 		}
 		if plans[0].world.Hosts != 50 || plans[1].world.Hosts != hosts || plans[1].world.IPs != ips ||
 			plans[2].world.Hosts != 99 {
-			t.Errorf(
-				"apart %v: %d, %d and %d hosts",
-				apart,
-				plans[0].world.Hosts,
-				plans[1].world.Hosts,
-				plans[2].world.Hosts,
-			)
+			t.Errorf("apart %v: %d, %d and %d hosts", apart, plans[0].world.Hosts, plans[1].world.Hosts,
+				plans[2].world.Hosts)
 		}
 	}
 }

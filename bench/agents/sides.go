@@ -186,41 +186,22 @@ func (r *Parted) faults() (faults []string) {
 	}
 	complain(r.Impolite.Before > 0, "%d breaches of politeness before the partition", r.Impolite.Before)
 	complain(r.Impolite.After > 0, "%d breaches of politeness after it", r.Impolite.After)
-	complain(
-		r.Quorum && r.Impolite.During > 0,
-		"%d breaches of politeness by the two sides, with a quorum",
-		r.Impolite.During,
-	)
-	complain(
-		r.Repeated.Before > r.UnderWay,
-		"%d pages asked for again before the partition, at most %d are allowed",
-		r.Repeated.Before,
-		r.UnderWay,
-	)
-	complain(
-		r.Repeated.After > r.UnderWay+r.Unanswered,
-		"%d pages asked for again after it, at most %d are allowed",
-		r.Repeated.After,
-		r.UnderWay+r.Unanswered,
-	)
+	complain(r.Quorum && r.Impolite.During > 0, "%d breaches of politeness by the two sides, with a quorum",
+		r.Impolite.During)
+	complain(r.Repeated.Before > r.UnderWay, "%d pages asked for again before the partition, at most %d are allowed",
+		r.Repeated.Before, r.UnderWay)
+	complain(r.Repeated.After > r.UnderWay+r.Unanswered, "%d pages asked for again after it, at most %d are allowed",
+		r.Repeated.After, r.UnderWay+r.Unanswered)
 	complain(r.Together < 0, "the agents have not found each other again before the end of the crawl")
-	complain(
-		r.Together > findIn.Seconds(),
-		"the agents have found each other after %.0f s, at most %v are allowed",
-		r.Together,
-		findIn,
-	)
+	complain(r.Together > findIn.Seconds(), "the agents have found each other after %.0f s, at most %v are allowed",
+		r.Together, findIn)
 	complain(small.Requests.After == 0, "the smaller side asked for nothing after the partition")
 	if r.Cut == string(Flap) {
 		return faults
 	}
 	complain(large.LastRequests == 0, "the larger side asked for nothing in the last 5 s of the partition")
-	complain(
-		r.Quorum && small.LateRequests > 0,
-		"the smaller side made %d requests from %v on, with a quorum",
-		small.LateRequests,
-		stopsIn,
-	)
+	complain(r.Quorum && small.LateRequests > 0, "the smaller side made %d requests from %v on, with a quorum",
+		small.LateRequests, stopsIn)
 	stopped := r.Lasted >= goesOn.Seconds() && small.LateRequests == 0
 	complain(!r.Quorum && stopped, "the smaller side stopped, without a quorum")
 	return faults
@@ -232,15 +213,8 @@ func (r *Parted) print(out io.Writer) {
 	if r.Together >= 0 {
 		together = fmt.Sprintf("one group again %.0f s after its end", r.Together)
 	}
-	fmt.Fprintf(
-		out,
-		"  parted    %v, %d changes, from %.0f s on for %.1f s; %s\n",
-		r.Cut,
-		r.Changes,
-		r.Began,
-		r.Lasted,
-		together,
-	)
+	fmt.Fprintf(out, "  parted    %v, %d changes, from %.0f s on for %.1f s; %s\n", r.Cut, r.Changes, r.Began,
+		r.Lasted, together)
 	fmt.Fprintf(
 		out,
 		"  impolite  %d before, %d apart, %d after; asked for again %d before, %d apart (%.4f of the pages asked for "+

@@ -134,10 +134,8 @@ func TestArgumentsInAPartition(t *testing.T) {
 	f := &fleet{o: o, p: &plan{scenario: Partition, agents: 3, quorum: true}, net: &partition{seals: "ca"}}
 	f.web = fleetOf(t, plan{scenario: Plain, agents: 1}).web
 	for _, id := range []string{"a1", "a2", "a3"} {
-		f.agents = append(
-			f.agents,
-			&agent{id: id, gossip: "10.77.0." + id[1:] + ":1", post: "10.77.0." + id[1:] + ":2"},
-		)
+		f.agents = append(f.agents,
+			&agent{id: id, gossip: "10.77.0." + id[1:] + ":1", post: "10.77.0." + id[1:] + ":2"})
 	}
 	args := f.args(f.agents[2])
 	line := strings.Join(args, " ")

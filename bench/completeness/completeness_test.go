@@ -36,15 +36,9 @@ func judge(t *testing.T, name string, least int) {
 		asked := site.Asked()
 		t.Logf(
 			"%s: %d of %d pages, in %v of virtual time; %d URLs delayed, %d suspicious parts; outcomes %v, dropped %v",
-			name,
-			r.PagesStored+r.RevisitsStored,
-			len(want),
-			time.Duration(r.WallSeconds*float64(time.Second)).Round(time.Minute),
-			r.NoveltyDelayed,
-			r.NoveltyPoor,
-			r.Outcomes,
-			r.Dropped,
-		)
+			name, r.PagesStored+r.RevisitsStored, len(want),
+			time.Duration(r.WallSeconds*float64(time.Second)).Round(time.Minute), r.NoveltyDelayed, r.NoveltyPoor,
+			r.Outcomes, r.Dropped)
 		if r.State != lifecycle.Finished || r.Reason != "complete" {
 			t.Errorf("%s: %s", r.State, r.Reason)
 		}

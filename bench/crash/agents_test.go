@@ -153,13 +153,8 @@ func (r *result) judgeAll(
 	t.Helper()
 	for _, rep := range reports {
 		if r.report = rep; rep.State != lifecycle.Finished || rep.URLsQueued != 0 || rep.URLsInFlight != 0 {
-			r.fault(
-				"an agent ends %s: %s; %d queued, %d in flight",
-				rep.State,
-				rep.Reason,
-				rep.URLsQueued,
-				rep.URLsInFlight,
-			)
+			r.fault("an agent ends %s: %s; %d queued, %d in flight", rep.State, rep.Reason, rep.URLsQueued,
+				rep.URLsInFlight)
 		}
 	}
 	r.fsckAll(t, "the end", disk)

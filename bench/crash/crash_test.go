@@ -178,12 +178,8 @@ func TestCrashInTheRecovery(t *testing.T) {
 		}
 		tr.chosen = classesOf(second)
 		if *onlyPoint == "" && *onlyClass == "" && len(tr.chosen) < 10 {
-			t.Errorf(
-				"seed %d: a resume changes the disk in %d ways only: %v",
-				seed,
-				len(tr.chosen),
-				slices.Sorted(maps.Keys(tr.chosen)),
-			)
+			t.Errorf("seed %d: a resume changes the disk in %d ways only: %v", seed, len(tr.chosen),
+				slices.Sorted(maps.Keys(tr.chosen)))
 		}
 		tr.survive(t, second)
 		tr.tell("crash in the recovery", second)

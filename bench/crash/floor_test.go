@@ -15,10 +15,8 @@ import (
 // it picks -classes.
 func choose(counts map[string]int, most int, rng *rand.Rand) map[string]map[int]bool {
 	chosen := map[string]map[int]bool{}
-	classes := slices.DeleteFunc(
-		slices.Sorted(maps.Keys(counts)),
-		func(class string) bool { return !strings.Contains(class, *onlyClass) },
-	)
+	classes := slices.DeleteFunc(slices.Sorted(maps.Keys(counts)),
+		func(class string) bool { return !strings.Contains(class, *onlyClass) })
 	if *classMax > 0 && *classMax < len(classes) && *onlyPoint == "" {
 		rng.Shuffle(len(classes), func(i, k int) { classes[i], classes[k] = classes[k], classes[i] })
 		classes = classes[:*classMax]
@@ -143,13 +141,8 @@ func (tr *trial) belowFloor(there map[string]int) (faults []string) {
 		if least := max(1, min(*floor, there[class])); tr.done[class] < least {
 			faults = append(
 				faults,
-				fmt.Sprintf(
-					"of %d images of the class %q %d were tried, and must be %d",
-					there[class],
-					class,
-					tr.done[class],
-					least,
-				),
+				fmt.Sprintf("of %d images of the class %q %d were tried, and must be %d", there[class], class,
+					tr.done[class], least),
 			)
 		}
 	}

@@ -50,13 +50,8 @@ func (r *result) judge(t *testing.T, rig *testbed.Rig, cfg engine.Config, disk *
 		outcomes += n
 	}
 	if rep.URLsAdmitted != outcomes || rep.URLsQueued != 0 || rep.URLsInFlight != 0 {
-		r.fault(
-			"E1: admitted %d, outcomes %d, queued %d, in flight %d",
-			rep.URLsAdmitted,
-			outcomes,
-			rep.URLsQueued,
-			rep.URLsInFlight,
-		)
+		r.fault("E1: admitted %d, outcomes %d, queued %d, in flight %d", rep.URLsAdmitted, outcomes, rep.URLsQueued,
+			rep.URLsInFlight)
 	}
 	r.leftovers(disk)
 	crawled, err := captures.All(disk, cfg.Dir+"/warc")

@@ -146,12 +146,8 @@ func TestCrashInARefresh(t *testing.T) {
 			t.Fatalf("seed %d, not killed: %s", seed, strings.Join(base.faults, "\n"))
 		}
 		if base.report.PagesUnchanged == 0 || base.report.PagesStored == 0 {
-			t.Fatalf(
-				"seed %d: %d pages unchanged, %d stored",
-				seed,
-				base.report.PagesUnchanged,
-				base.report.PagesStored,
-			)
+			t.Fatalf("seed %d: %d pages unchanged, %d stored", seed, base.report.PagesUnchanged,
+				base.report.PagesStored)
 		}
 		tr := &trial{seed: seed, world: f.web, base: base, set: newImageSet(), rng: newRng(seed), begun: time.Now()}
 		tr.crawl = func(t *testing.T, im *Image) *result { return f.refresh(t, im, nil) }

@@ -107,11 +107,8 @@ func (c *crawl) judge(t *testing.T, from warc.Checkpoint, again int) {
 	repeated := v.Repeated
 	v.Repeated, v.Overlap = 0, 0
 	if v.Expected != c.note.Expected {
-		t.Errorf(
-			"the simulated web has %d pages, and had %d when the directory was made: it must stay as it was",
-			v.Expected,
-			c.note.Expected,
-		)
+		t.Errorf("the simulated web has %d pages, and had %d when the directory was made: it must stay as it was",
+			v.Expected, c.note.Expected)
 	}
 	if !v.Sound() || v.Coverage != 1 || repeated > again {
 		v.Print(t.Output())
@@ -149,15 +146,8 @@ func (c *crawl) finish(t *testing.T) report.Report {
 		outcomes += n
 	}
 	if r.State != lifecycle.Finished || r.URLsQueued+r.URLsInFlight != 0 || r.URLsAdmitted != outcomes {
-		t.Errorf(
-			"%s: %s; %d URLs admitted, %d outcomes, %d queued, %d in flight",
-			r.State,
-			r.Reason,
-			r.URLsAdmitted,
-			outcomes,
-			r.URLsQueued,
-			r.URLsInFlight,
-		)
+		t.Errorf("%s: %s; %d URLs admitted, %d outcomes, %d queued, %d in flight", r.State, r.Reason, r.URLsAdmitted,
+			outcomes, r.URLsQueued, r.URLsInFlight)
 	}
 	return r
 }

@@ -192,10 +192,8 @@ func (l *Land) Lose(ctx context.Context, from, to []int) error {
 	for _, a := range from {
 		var lines []string
 		for _, b := range to {
-			lines = append(
-				lines,
-				fmt.Sprintf("neigh replace %s lladdr %s dev %s nud permanent", l.Address(b), nobody, device),
-			)
+			lines = append(lines,
+				fmt.Sprintf("neigh replace %s lladdr %s dev %s nud permanent", l.Address(b), nobody, device))
 			l.lost = append(l.lost, [2]int{a, b})
 		}
 		if err := l.ip(ctx, l.in(a), lines); err != nil {

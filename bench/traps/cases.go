@@ -193,11 +193,8 @@ func everything(l *language, size Size) Case {
 
 // farm is domains on three addresses, which praise each other (T08).
 func farm(l *language, size Size) Case {
-	h := newHonest(
-		l,
-		size.Honest,
-		func(n int) []string { return []string{fmt.Sprintf("http://farm%d.test/", n%size.Farm)} },
-	)
+	h := newHonest(l, size.Honest,
+		func(n int) []string { return []string{fmt.Sprintf("http://farm%d.test/", n%size.Farm)} })
 	c := one("T08", "link farm", h, nil)
 	c.Addr = func(name string) netip.Addr {
 		if strings.HasPrefix(name, "farm") {
@@ -236,11 +233,8 @@ func mirrors(l *language, size Size) Case {
 
 // victim is a thousand hosts that all send their visitors to one (R08, T10).
 func victim(l *language, size Size) Case {
-	h := newHonest(
-		l,
-		size.Honest,
-		func(n int) []string { return []string{fmt.Sprintf("http://r%d.test/go", n%size.Farm)} },
-	)
+	h := newHonest(l, size.Honest,
+		func(n int) []string { return []string{fmt.Sprintf("http://r%d.test/go", n%size.Farm)} })
 	c := one("T10", "redirects to one victim", h, nil)
 	c.Answer = func(host, target string) Answer {
 		switch {

@@ -111,13 +111,8 @@ func TestANetworkOfTarpitsHoldsOneFetcher(t *testing.T) {
 			network := newNet(t, n)
 			crawlNetwork(t, network, fsys, prefix, 5*time.Minute)
 			crawlNetwork(t, network, fsys, prefix, 10*time.Minute)
-			t.Logf(
-				"prefix %d: %d connections at once to %d addresses, the honest site is complete after %v",
-				prefix,
-				n.most,
-				len(n.targets),
-				n.honestAt.Sub(began),
-			)
+			t.Logf("prefix %d: %d connections at once to %d addresses, the honest site is complete after %v", prefix,
+				n.most, len(n.targets), n.honestAt.Sub(began))
 			switch late := n.honestAt.Sub(began); {
 			case prefix == 128:
 				if n.most < 8 || n.honest != networkPages || late > time.Minute {
@@ -125,14 +120,8 @@ func TestANetworkOfTarpitsHoldsOneFetcher(t *testing.T) {
 						n.most, n.honest, networkPages, late)
 				}
 			case n.most != 1 || n.honest != networkPages || late > time.Minute:
-				t.Errorf(
-					"prefix %d: %d connections at once to one network, want 1; %d of %d honest pages after %v",
-					prefix,
-					n.most,
-					n.honest,
-					networkPages,
-					late,
-				)
+				t.Errorf("prefix %d: %d connections at once to one network, want 1; %d of %d honest pages after %v",
+					prefix, n.most, n.honest, networkPages, late)
 			}
 			for addr := range n.targets {
 				if strings.HasPrefix(addr, "[2001:db8:bad:1::]") {

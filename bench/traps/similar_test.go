@@ -17,14 +17,8 @@ func keepsAll(t *testing.T, c Case) {
 		w := newWeb(t, c)
 		r := w.crawl(t, func(*engine.Config) {})
 		s := w.Score()
-		t.Logf(
-			"%s: %d of %d fetched, %d delayed, %d revisits",
-			c.Name,
-			s.Honest,
-			c.Honest,
-			r.NoveltyDelayed,
-			r.RevisitsStored,
-		)
+		t.Logf("%s: %d of %d fetched, %d delayed, %d revisits", c.Name, s.Honest, c.Honest, r.NoveltyDelayed,
+			r.RevisitsStored)
 		if s.Honest != c.Honest || len(r.Skipped) > 0 || r.Reason != "complete" {
 			t.Errorf("%d of %d pages; skipped %v; %s: %s", s.Honest, c.Honest, r.Skipped, r.State, r.Reason)
 		}

@@ -65,13 +65,8 @@ func balanced(t *testing.T, r *report.Report, list int) {
 		skipped += n
 	}
 	if sum+r.URLsQueued+r.URLsInFlight != r.URLsAdmitted {
-		t.Errorf(
-			"%d admitted, %d with an outcome, %d queued, %d in flight",
-			r.URLsAdmitted,
-			sum,
-			r.URLsQueued,
-			r.URLsInFlight,
-		)
+		t.Errorf("%d admitted, %d with an outcome, %d queued, %d in flight", r.URLsAdmitted, sum, r.URLsQueued,
+			r.URLsInFlight)
 	}
 	if skipped != r.Outcomes["novelty"] || int(skipped) != list {
 		t.Errorf("%v by rule, %d with the outcome, %d listed", r.Skipped, r.Outcomes["novelty"], list)
@@ -119,12 +114,7 @@ func TestWhatIsLeftOutIsListedAndFetchedLater(t *testing.T) {
 				r = w.run(t, disk, func(*engine.Config) {})
 				if again := listed(t, disk); len(again) != len(list) || w.Score().Honest != before ||
 					r.State != lifecycle.Finished {
-					t.Errorf(
-						"after another start: %d listed, %d fetched, %s",
-						len(again),
-						w.Score().Honest,
-						r.State,
-					)
+					t.Errorf("after another start: %d listed, %d fetched, %s", len(again), w.Score().Honest, r.State)
 				}
 				r = w.run(t, disk, later)
 				rest := listed(t, disk)
@@ -158,14 +148,8 @@ func TestAKillLosesNothingOfTheList(t *testing.T) {
 			rest := listed(t, disk)
 			balanced(t, &r, len(rest))
 			if s := w.Score(); s.Honest != leftOutPages || s.Trap > 16 || len(rest) != 0 {
-				t.Errorf(
-					"killed after %v: %d of %d fetched, %d twice, %d listed yet",
-					after,
-					s.Honest,
-					leftOutPages,
-					s.Trap,
-					len(rest),
-				)
+				t.Errorf("killed after %v: %d of %d fetched, %d twice, %d listed yet", after, s.Honest, leftOutPages,
+					s.Trap, len(rest))
 			}
 		})
 	}
@@ -186,12 +170,8 @@ func (w *web) killedAfter(t *testing.T, disk *vfs.Mem, after time.Duration, chan
 // A higher --max-path-repeats fetches what a lower one left out.
 func TestPathsLeftOutByOptionAreFetchedLater(t *testing.T) {
 	h := newHonest(newLanguage(1, 60), 20, func(int) []string { return []string{"/a/a/a/a/a/a/page"} })
-	c := one(
-		"T03",
-		"repeated folders",
-		h,
-		func(string) Answer { return Answer{Kind: Trap, Body: page("Deep", "a page", "/")} },
-	)
+	c := one("T03", "repeated folders", h,
+		func(string) Answer { return Answer{Kind: Trap, Body: page("Deep", "a page", "/")} })
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(t, c)
 		disk := vfs.NewMem(1)

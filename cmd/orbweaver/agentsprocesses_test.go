@@ -71,19 +71,11 @@ func TestG06_agentsWithoutAFileOfTheCrawlAreRefused(t *testing.T) {
 	})
 	refused := filepath.Join(dir, "3")
 	call(
-		w.agent(refused, "a3", elsewhere, here, "--agent-file", filepath.Join(theirs, "a3.agent"))...).want(
-		t,
-		command.ExitFailed,
-		"other gossip key",
-		"give all agents of a crawl files from one `orbweaver ca`",
-	)
+		w.agent(refused, "a3", elsewhere, here, "--agent-file", filepath.Join(theirs, "a3.agent"))...).want(t,
+		command.ExitFailed, "other gossip key", "give all agents of a crawl files from one `orbweaver ca`")
 	call(
-		w.agent(filepath.Join(dir, "4"), "a3", elsewhere, here, "--agent-plain")...).want(
-		t,
-		command.ExitFailed,
-		"other gossip key",
-		"orbweaver ca",
-	)
+		w.agent(filepath.Join(dir, "4"), "a3", elsewhere, here, "--agent-plain")...).want(t, command.ExitFailed,
+		"other gossip key", "orbweaver ca")
 	if m := readReport(t, refused); m["state"] != "stopped" ||
 		number(t, m, "pages_stored")+number(t, m, "robots_fetched") != 0 {
 		t.Errorf("the refused agent still counts: %v", m)
@@ -100,9 +92,7 @@ func TestG06_agentsWithoutAFileOfTheCrawlAreRefused(t *testing.T) {
 	// With a file of the right crawl the directory of the refused agent is good, and so is any other address.
 	call(
 		w.agent(refused, "a3", elsewhere, here, "--agent-file", filepath.Join(ours, "a3.agent"), "--max-pages", "1")...).want(
-		t,
-		command.ExitDone,
-	)
+		t, command.ExitDone)
 }
 
 // A second process under a name that lives is refused before it sends a request, and the first does not

@@ -75,10 +75,8 @@ func TestDryRunTellsWhatWouldBecomeOfURLs(t *testing.T) {
 		"http://10.1.2.3/": dryrun.Refused, "http://127.0.0.1:99/": dryrun.Admitted,
 		"http://127.0.0.1:1/": dryrun.Refused, "http://[::1]/": dryrun.Refused,
 	} {
-		e := explanations(
-			t,
-			call("crawl", "--dir", crawl, "--dry-run", "--json", "--allow-net", "127.0.0.0/8", url).want(t, command.ExitDone),
-		)[0]
+		e := explanations(t,
+			call("crawl", "--dir", crawl, "--dry-run", "--json", "--allow-net", "127.0.0.0/8", url).want(t, command.ExitDone))[0]
 		if e.Verdict != verdict || verdict == dryrun.Refused && e.By != "address" {
 			t.Errorf("%+v", e)
 		}
@@ -189,10 +187,8 @@ func TestDryRunTellsWhichHostRuleApplies(t *testing.T) {
 	list := explanations(
 		t,
 		call(
-			append(args, "http://www.slow.example/", "http://out.slow.example/", "http://other.example/")...).want(
-			t,
-			command.ExitDone,
-		),
+			append(args, "http://www.slow.example/", "http://out.slow.example/", "http://other.example/")...).want(t,
+			command.ExitDone),
 	)
 	delay, most := "host-delay=20s (.slow.example, "+rules+":2)", "max-per-host=10 (*.slow.example, "+rules+":3)"
 	for i, want := range []string{
@@ -224,10 +220,7 @@ func TestDryRunKnowsTheCrawlDirectory(t *testing.T) {
 		append(
 			w.crawl(crawl, 0), "--scope", "host", "--host-rules", rules, "--max-depth", "1", "--exclude-hosts", list,
 			"--follow", "not nofollow", "--exclude-extensions", "jpg", "--exclude-extensions", "gif",
-		)...).want(
-		t,
-		command.ExitDone,
-	)
+		)...).want(t, command.ExitDone)
 	before := contents(t, crawl)
 	out := explanations(
 		t,

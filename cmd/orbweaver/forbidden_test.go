@@ -38,13 +38,8 @@ func (l *lure) links() (all []string) {
 	} {
 		all = append(all, "http://"+host+":"+l.port+"/page")
 	}
-	return append(
-		all,
-		"http://user:pw@127.0.0.1:"+l.port+"/page",
-		"http:\\\\127.0.0.1:"+l.port+"\\page",
-		"//127.0.0.1:"+l.port+"/page",
-		"https://127.0.0.1:"+l.port+"/page",
-	)
+	return append(all, "http://user:pw@127.0.0.1:"+l.port+"/page", "http:\\\\127.0.0.1:"+l.port+"\\page",
+		"//127.0.0.1:"+l.port+"/page", "https://127.0.0.1:"+l.port+"/page")
 }
 
 func (l *lure) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -60,11 +55,9 @@ func (l *lure) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		)
 	case "/sitemap.xml":
 		w.Header().Set("Content-Type", "application/xml")
-		fmt.Fprintf(
-			w,
+		fmt.Fprintf(w,
 			`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://%s/from-sitemap</loc></url></urlset>`,
-			l.victim,
-		)
+			l.victim)
 	case "/":
 		for i, link := range l.links() {
 			fmt.Fprintf(w, "<a href='/to?%d'>", i)

@@ -28,13 +28,8 @@ func TestCrawl_failsIfNoSeedCouldBeFetched(t *testing.T) {
 	dir := t.TempDir()
 	args := nearby(dir, "--json", "--resolver", names, "http://late.test:"+port+"/")
 	r := call(
-		args...).want(
-		t,
-		command.ExitFailed,
-		"no seed could be fetched: 1 of 1 name-not-found",
-		"--resolver",
-		"the same command tries again",
-	)
+		args...).want(t, command.ExitFailed, "no seed could be fetched: 1 of 1 name-not-found", "--resolver",
+		"the same command tries again")
 	if m := r.object(t); m["state"] != "failed" || number(t, m, "urls_queued") != 0 {
 		t.Errorf("%v", m)
 	}
@@ -58,11 +53,8 @@ func TestCrawl_saysWhyNoSeedCouldBeFetched(t *testing.T) {
 	call(nearby(filepath.Join(dir, "a"), "--contact", "me@site.test", "http://127.0.0.1:1/", "http://[::1]/")...).
 		want(t, command.ExitFailed, "1 of 2 blocked-address", "1 of 2 blocked-port", "--allow-")
 	call(
-		nearby(filepath.Join(dir, "b"), "--exclude-hosts", hosts, "http://127.0.0.1/")...).want(
-		t,
-		command.ExitFailed,
-		"no seed entered the frontier: 1 refused by --scope",
-	)
+		nearby(filepath.Join(dir, "b"), "--exclude-hosts", hosts, "http://127.0.0.1/")...).want(t, command.ExitFailed,
+		"no seed entered the frontier: 1 refused by --scope")
 }
 
 // A crawl whose robots.txt forbids everything has no page: it has failed, and says why.

@@ -159,11 +159,7 @@ func TestL1_messagesHaveNoPasswordOfAProxy(t *testing.T) {
 	r := call(
 		append(
 			w.crawl(dir, 0, "--max-pages", "1"), "--proxy", "http://u:Passw0rd@"+strings.TrimPrefix(w.proxy, "http://"),
-		)...).want(
-		t,
-		command.ExitDone,
-		"list of processes",
-	)
+		)...).want(t, command.ExitDone, "list of processes")
 	if strings.Contains(r.err, "Passw0rd") {
 		t.Error(r.err)
 	}

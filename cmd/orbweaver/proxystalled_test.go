@@ -23,10 +23,7 @@ func TestProxyThatRefuses(t *testing.T) {
 	m := call(
 		append(
 			small(t.TempDir(), "http://"+address, 0), "--stall-wait", "1s", "--json", "http://a.test/", "http://b.test/",
-		)...).want(
-		t,
-		command.ExitStalled,
-	).object(t)
+		)...).want(t, command.ExitStalled).object(t)
 	balanced(t, m)
 	if number(t, m, "urls_queued") != 2 || number(t, m, "pages_stored") != 0 || m["state"] != "stalled" {
 		t.Errorf("%v", m)

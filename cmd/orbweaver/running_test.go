@@ -204,12 +204,8 @@ func TestListenElsewhere(t *testing.T) {
 	precious := filepath.Join(dir, "precious")
 	writeFile(t, precious, "text")
 	call(
-		w.crawl(filepath.Join(dir, "a"), 0, "--listen", "unix:"+precious)...).want(
-		t,
-		command.ExitFailed,
-		"--listen",
-		"no socket",
-	)
+		w.crawl(filepath.Join(dir, "a"), 0, "--listen", "unix:"+precious)...).want(t, command.ExitFailed, "--listen",
+		"no socket")
 	if b, err := os.ReadFile(precious); err != nil || string(b) != "text" {
 		t.Errorf("%q %v", b, err)
 	}
@@ -224,28 +220,16 @@ func TestListenElsewhere(t *testing.T) {
 func TestHostile_A01_aPortWantsATokenAndASocketItsOwner(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	call(
-		w.crawl(filepath.Join(dir, "remote"), 0, "--listen", "0.0.0.0:0")...).want(
-		t,
-		command.ExitFailed,
-		"--listen",
-		"that others can reach needs a token: give --token FILE",
-	)
+		w.crawl(filepath.Join(dir, "remote"), 0, "--listen", "0.0.0.0:0")...).want(t, command.ExitFailed, "--listen",
+		"that others can reach needs a token: give --token FILE")
 	call(
-		w.crawl(filepath.Join(dir, "socket"), 0, "--token", w.seeds)...).want(
-		t,
-		command.ExitUsage,
-		"--token",
-		"a Unix socket needs none",
-	)
+		w.crawl(filepath.Join(dir, "socket"), 0, "--token", w.seeds)...).want(t, command.ExitUsage, "--token",
+		"a Unix socket needs none")
 	bad := filepath.Join(dir, "bad")
 	writeFile(t, bad, "short\n")
 	call(
-		w.crawl(filepath.Join(dir, "bad token"), 0, "--listen", "127.0.0.1:0", "--token", bad)...).want(
-		t,
-		command.ExitFailed,
-		"--token",
-		"is no token",
-	)
+		w.crawl(filepath.Join(dir, "bad token"), 0, "--listen", "127.0.0.1:0", "--token", bad)...).want(t,
+		command.ExitFailed, "--token", "is no token")
 
 	port := freePort(t)
 	at := func(more ...string) result { return call(append([]string{"ctl", "--address", port}, more...)...) }

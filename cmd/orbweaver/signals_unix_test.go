@@ -130,13 +130,8 @@ func TestHostile_S09_aSecondProcessIsRefusedByNameAndAKillReleasesTheLock(t *tes
 	cmd, _ := child(t, w.crawl(dir, 300*time.Millisecond)...)
 	stored(t, dir, 3)
 	call(
-		w.crawl(dir, 0)...).want(
-		t,
-		command.ExitFailed,
-		"in use by another process",
-		"process "+strconv.Itoa(cmd.Process.Pid),
-		dir,
-	)
+		w.crawl(dir, 0)...).want(t, command.ExitFailed, "in use by another process",
+		"process "+strconv.Itoa(cmd.Process.Pid), dir)
 	if boot, _ := process.BootClock(); boot != "" {
 		call(w.crawl(dir, 0)...).want(t, command.ExitFailed, "boot "+boot)
 	}

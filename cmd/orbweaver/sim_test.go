@@ -42,9 +42,7 @@ func TestSimJudgesTheUnionOfCrawls(t *testing.T) {
 		scope := fmt.Sprintf(`host matches "h[0-9]*[%s][.]"`, []string{"02468", "13579"}[k])
 		call(
 			crawled.crawl(half, 0, "--scope", scope, "--contact", "https://example.org/"+filepath.Base(half))...).want(
-			t,
-			command.ExitDone,
-		)
+			t, command.ExitDone)
 	}
 	sum, err := child.Stop()
 	if err != nil {

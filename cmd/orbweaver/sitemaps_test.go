@@ -71,10 +71,7 @@ func shopCrawl(t *testing.T, dir, seed string, more ...string) {
 				"--stall-wait", "1m", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--scope",
 				"host", seed,
 			},
-			more...)...).want(
-		t,
-		command.ExitDone,
-	)
+			more...)...).want(t, command.ExitDone)
 }
 
 func TestSitemapsAreFollowedByOption(t *testing.T) {

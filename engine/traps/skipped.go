@@ -189,13 +189,8 @@ func (s *SkippedURL) Because() string {
 	if s.Rule == RuleEndlessSites {
 		return fmt.Sprintf("%d sites of the domain were fetched late"+ledToMore, e.Fetched, e.Found, e.Streak)
 	}
-	return fmt.Sprintf(
-		"%d URLs of this part of the site (level %d) were fetched late"+ledToMore,
-		e.Fetched,
-		e.Level,
-		e.Found,
-		e.Streak,
-	)
+	return fmt.Sprintf("%d URLs of this part of the site (level %d) were fetched late"+ledToMore, e.Fetched, e.Level,
+		e.Found, e.Streak)
 }
 
 var errSkipped = errors.New("skipped: an entry of the list of URLs left out cannot be read")

@@ -34,10 +34,7 @@ func Read(t testing.TB, name, sum string) []byte {
 	if got := sumOf(b); got != sum {
 		fail(
 			"%s has the SHA-256 %s, not %q. Golden files are never changed: for a new format add a file with its number",
-			name,
-			got,
-			sum,
-		)
+			name, got, sum)
 	}
 	return b
 }

@@ -23,12 +23,8 @@ func TestGolden_aSavedCache(t *testing.T) {
 	}
 	back, err := fpcache.Load(
 		bytes.NewReader(
-			golden.Compare(
-				t,
-				"cache-2",
-				"905428c0dba57851985ff2c66a319f753c4cbc6efb617f2d43de5aed85af0ddd",
-				saved.Bytes(),
-			),
+			golden.Compare(t, "cache-2", "905428c0dba57851985ff2c66a319f753c4cbc6efb617f2d43de5aed85af0ddd",
+				saved.Bytes()),
 		),
 	)
 	if err != nil {

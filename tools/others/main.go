@@ -70,16 +70,8 @@ func run(ctx context.Context, o options) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", t.name, err)
 			}
-			fmt.Fprintf(
-				os.Stderr,
-				"others: %s, %s: %d of %d pages in %.1f s %s\n",
-				t.name,
-				s.Name,
-				r.Served.Verdict.Fetched,
-				r.Served.Verdict.Expected,
-				r.Wall,
-				r.Missing,
-			)
+			fmt.Fprintf(os.Stderr, "others: %s, %s: %d of %d pages in %.1f s %s\n", t.name, s.Name,
+				r.Served.Verdict.Fetched, r.Served.Verdict.Expected, r.Wall, r.Missing)
 			all = append(all, r)
 		}
 	}
@@ -96,9 +88,7 @@ func secluded(interfaces []net.Interface) error {
 	for _, i := range interfaces {
 		if i.Flags&net.FlagLoopback == 0 {
 			return fmt.Errorf(
-				"there is the network interface %s: this runs only where loopback is all there is; see run.sh",
-				i.Name,
-			)
+				"there is the network interface %s: this runs only where loopback is all there is; see run.sh", i.Name)
 		}
 		up = up || i.Flags&net.FlagUp != 0
 	}

@@ -142,10 +142,7 @@ func wget(p place, s setting) []string {
 		"--no-hsts",
 		"--no-verbose",
 		"--output-file=" + filepath.Join(p.dir, "wget.log"),
-		"--directory-prefix=" + filepath.Join(
-			p.dir,
-			"files",
-		),
+		"--directory-prefix=" + filepath.Join(p.dir, "files"),
 		"--delete-after",
 		"--recursive",
 		"--level=inf",
@@ -161,10 +158,8 @@ func wget(p place, s setting) []string {
 
 func wget2(p place, s setting) []string {
 	return []string{"wget2", "--no-config", "--no-hsts", "--quiet", "--progress=none",
-		"--directory-prefix=" + filepath.Join(
-			p.dir,
-			"files",
-		), "--delete-after", "--recursive", "--level=0", "--page-requisites",
+		"--directory-prefix=" + filepath.Join(p.dir,
+			"files"), "--delete-after", "--recursive", "--level=0", "--page-requisites",
 		"--span-hosts", "--wait=" + seconds(s.Delay), "--max-threads=" + strconv.Itoa(s.AtOnce), "--http-proxy=" + p.proxy,
 		"--input-file=" + p.seeds}
 }

@@ -51,17 +51,8 @@ func (r *run) judgeApps(ctx context.Context, of []*site) error {
 		return nil
 	}
 	// Pictures of authors are on hosts that have no address here: two tries of them are enough.
-	bounded, err := r.crawl(
-		ctx,
-		"apps-floor",
-		of,
-		"--tries",
-		"2",
-		"--trap-floor",
-		strconv.Itoa(r.floor),
-		"--max-time",
-		r.endTime.String(),
-	)
+	bounded, err := r.crawl(ctx, "apps-floor", of, "--tries", "2", "--trap-floor", strconv.Itoa(r.floor),
+		"--max-time", r.endTime.String())
 	if err != nil {
 		return err
 	}
@@ -74,13 +65,8 @@ func (r *run) judgeApps(ctx context.Context, of []*site) error {
 			return err
 		}
 		if most := s.app.fixed + s.app.times*r.floor; s.bounded.waste > most {
-			r.fail(
-				"%s: with --trap-floor %d the waste is %d requests, more than %d",
-				s.name,
-				r.floor,
-				s.bounded.waste,
-				most,
-			)
+			r.fail("%s: with --trap-floor %d the waste is %d requests, more than %d", s.name, r.floor,
+				s.bounded.waste, most)
 		}
 	}
 	return nil
@@ -136,15 +122,7 @@ func (r *run) judgeApp(ctx context.Context, s *site, c *crawl) (result, error) {
 	}
 	r.say(
 		"%s: %d of %d pages, the last one by request %d, %d in the list of URLs left out, %d requests, waste %d: %v",
-		s.name,
-		found.stored,
-		found.readers,
-		found.last,
-		found.skipped,
-		found.requests,
-		found.waste,
-		found.kinds,
-	)
+		s.name, found.stored, found.readers, found.last, found.skipped, found.requests, found.waste, found.kinds)
 	return found, nil
 }
 

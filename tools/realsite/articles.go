@@ -111,10 +111,8 @@ func (a *article) revision(i int, link, heading func(string) string) string {
 		if a.heading[at] {
 			part = heading(part)
 		}
-		out = append(
-			out,
-			gitLink.ReplaceAllStringFunc(part, func(l string) string { return link(gitLink.FindStringSubmatch(l)[1]) }),
-		)
+		out = append(out,
+			gitLink.ReplaceAllStringFunc(part, func(l string) string { return link(gitLink.FindStringSubmatch(l)[1]) }))
 	}
 	return strings.Join(out, "\n\n")
 }

@@ -48,10 +48,7 @@ func fillCgit(ctx context.Context, r *run, _ *servers, _ *site) error {
 	}
 	config := "css=/cgit-css/cgit.css\nlogo=/cgit-css/cgit.png\nvirtual-root=/cgit/\nenable-http-clone=0\n" +
 		"repo.url=made\nrepo.path=" +
-		r.inside(
-			"cgit",
-			"made.git",
-		) + "\nrepo.desc=A made program\n"
+		r.inside("cgit", "made.git") + "\nrepo.desc=A made program\n"
 	if err := os.WriteFile(r.root+"/etc/cgitrc.realsite", []byte(config), 0o644); err != nil { //nolint:gosec // not secret
 		return err
 	}

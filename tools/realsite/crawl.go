@@ -74,16 +74,8 @@ func (r *crawls) crawl(ctx context.Context, name string, of []*site, flags ...st
 	if err := json.Unmarshal(out.Bytes(), result); err != nil {
 		return nil, fmt.Errorf("the report of the crawl %q: %w", name, err)
 	}
-	r.say(
-		"crawl %q: %s, %s: %d URLs in %.1f s, %.0f a second; outcomes %v",
-		name,
-		result.State,
-		result.Reason,
-		result.Fetched,
-		result.Wall,
-		float64(result.Fetched)/result.Wall,
-		result.Outcomes,
-	)
+	r.say("crawl %q: %s, %s: %d URLs in %.1f s, %.0f a second; outcomes %v", name, result.State, result.Reason,
+		result.Fetched, result.Wall, float64(result.Fetched)/result.Wall, result.Outcomes)
 	for _, check := range [][]string{{"warc", "verify"}, {"fsck", dir}} {
 		if check[0] == "warc" {
 			check = append(check, r.warcs(name)...)
@@ -223,22 +215,12 @@ func (r *crawls) honest(name string, c *crawl) error {
 	}
 	onlyServer, onlyArchive := less(server, archive), less(archive, server)
 	for _, e := range first(onlyServer) {
-		r.fail(
-			"crawl %q: the server sent %s %s, and the archive has it not (%d such)",
-			name,
-			e.status,
-			e.url,
-			len(onlyServer),
-		)
+		r.fail("crawl %q: the server sent %s %s, and the archive has it not (%d such)", name, e.status, e.url,
+			len(onlyServer))
 	}
 	for _, e := range first(onlyArchive) {
-		r.fail(
-			"crawl %q: the archive has %s %s, and the server did not log it (%d such)",
-			name,
-			e.status,
-			e.url,
-			len(onlyArchive),
-		)
+		r.fail("crawl %q: the archive has %s %s, and the server did not log it (%d such)", name, e.status, e.url,
+			len(onlyArchive))
 	}
 	if twice := len(archive) - len(slices.Compact(archive)); twice > 0 {
 		r.fail("crawl %q: %d URLs were fetched twice", name, twice)

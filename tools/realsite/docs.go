@@ -169,13 +169,8 @@ func (r *run) judgeDoc(s *site, byDefault, off *crawl, log []logged) error {
 	for _, e := range first(lost) {
 		r.fail("%s: %d pages are lost, such as %s", s.name, len(lost), e.url)
 	}
-	r.say(
-		"%s: %d of %d pages; wget and --novelty off both found %d URLs",
-		s.name,
-		s.result.stored,
-		len(known),
-		d.both(),
-	)
+	r.say("%s: %d of %d pages; wget and --novelty off both found %d URLs", s.name, s.result.stored, len(known),
+		d.both())
 	return nil
 }
 

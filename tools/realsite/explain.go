@@ -57,14 +57,8 @@ func (d *difference) explain() set {
 		d.fail("%s: only orbweaver fetched %s %s (%d such), not explained", d.site.name, e.status, e.url, len(onlyOurs))
 	}
 	for _, e := range first(onlyTheirs) {
-		d.fail(
-			"%s: only wget fetched %s %s from %s (%d such), not explained",
-			d.site.name,
-			e.status,
-			e.url,
-			d.referrer(e.url),
-			len(onlyTheirs),
-		)
+		d.fail("%s: only wget fetched %s %s from %s (%d such), not explained", d.site.name, e.status, e.url,
+			d.referrer(e.url), len(onlyTheirs))
 	}
 	return wrong
 }

@@ -46,24 +46,12 @@ func realsite(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("realsite", flag.ContinueOnError)
 	flags.StringVar(&r.root, "root", "", "directory with the unpacked packages")
 	flags.StringVar(&r.crawler, "crawler", "bin/orbweaver", "the crawler to judge")
-	flags.DurationVar(
-		&r.appTime,
-		"app-time",
-		10*time.Minute,
-		"longest crawl of the applications with the default settings",
-	)
-	flags.DurationVar(
-		&r.endTime,
-		"end-time",
-		30*time.Minute,
-		"longest crawl of the applications with a small floor, which must come to its end",
-	)
-	flags.IntVar(
-		&r.floor,
-		"floor",
-		200,
-		"crawl the applications once more with this --trap-floor, to their end; 0 for not",
-	)
+	flags.DurationVar(&r.appTime, "app-time", 10*time.Minute,
+		"longest crawl of the applications with the default settings")
+	flags.DurationVar(&r.endTime, "end-time", 30*time.Minute,
+		"longest crawl of the applications with a small floor, which must come to its end")
+	flags.IntVar(&r.floor, "floor", 200,
+		"crawl the applications once more with this --trap-floor, to their end; 0 for not")
 	flags.DurationVar(&r.wgetTime, "wget-time", 4*time.Minute, "longest run of wget on one site")
 	only := flags.String("only", "", "names of sites, separated by commas; all if empty")
 	table := flags.String("table", "", "file for the tables, in Markdown")

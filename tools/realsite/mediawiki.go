@@ -64,28 +64,9 @@ func fillMediawiki(ctx context.Context, r *run, _ *servers, s *site) error {
 	if err := os.Mkdir(r.path("mediawiki"), 0o755); err != nil { //nolint:gosec // the web server's user has it
 		return err
 	}
-	err := php(
-		maintenance+"install.php",
-		"--dbtype",
-		"sqlite",
-		"--dbname",
-		"wiki",
-		"--dbpath",
-		r.inside("mediawiki"),
-		"--server",
-		strings.TrimSuffix(
-			s.seed(),
-			"/",
-		),
-		"--scriptpath",
-		"",
-		"--pass",
-		"a long password 1",
-		"--confpath",
-		r.inside("mediawiki"),
-		"Git's documentation",
-		"Admin",
-	)
+	err := php(maintenance+"install.php", "--dbtype", "sqlite", "--dbname", "wiki", "--dbpath", r.inside("mediawiki"),
+		"--server", strings.TrimSuffix(s.seed(), "/"), "--scriptpath", "", "--pass", "a long password 1",
+		"--confpath", r.inside("mediawiki"), "Git's documentation", "Admin")
 	if err != nil {
 		return err
 	}
@@ -153,11 +134,8 @@ func mediawikiDump(articles []*article) []byte {
 		for i := range revisions {
 			texts = append(
 				texts,
-				a.revision(
-					i,
-					func(to string) string { return "[[" + to + "]]" },
-					func(h string) string { return "== " + h + " ==" },
-				)+
+				a.revision(i, func(to string) string { return "[[" + to + "]]" },
+					func(h string) string { return "== " + h + " ==" })+
 					"\n\n[[Category:"+a.Group+"]]\n",
 			)
 		}

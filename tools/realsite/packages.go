@@ -77,14 +77,8 @@ func (r *packages) do(ctx context.Context, program string, args ...string) ([]by
 	c := r.command(ctx, program, args...)
 	c.Stdout, c.Stderr = &out, &said
 	if err := c.Run(); err != nil {
-		return nil, fmt.Errorf(
-			"%s %s: %w: %s%s",
-			program,
-			strings.Join(args, " "),
-			err,
-			tail(out.Bytes()),
-			tail(said.Bytes()),
-		)
+		return nil, fmt.Errorf("%s %s: %w: %s%s", program, strings.Join(args, " "), err, tail(out.Bytes()),
+			tail(said.Bytes()))
 	}
 	return out.Bytes(), nil
 }

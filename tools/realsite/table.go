@@ -16,18 +16,8 @@ func tables(r *run) string {
 	)
 	for _, s := range r.sites {
 		f := s.result
-		fmt.Fprintf(
-			&out,
-			"| %s | %s | %s | %d | %d | %d | %d | %d |\n",
-			s.name,
-			s.made,
-			s.server,
-			f.readers,
-			f.stored,
-			f.readers-f.stored,
-			f.requests,
-			f.waste,
-		)
+		fmt.Fprintf(&out, "| %s | %s | %s | %d | %d | %d | %d | %d |\n", s.name, s.made, s.server, f.readers,
+			f.stored, f.readers-f.stored, f.requests, f.waste)
 	}
 	if r.floor > 0 && len(r.of(application)) > 0 {
 		fmt.Fprintf(&out, "\nThe applications with `--trap-floor %d`, to the end:\n\n", r.floor)
@@ -37,18 +27,8 @@ func tables(r *run) string {
 		)
 		for _, s := range r.of(application) {
 			f := s.bounded
-			fmt.Fprintf(
-				&out,
-				"| %s | %d | %d | %d | %d | %d | %d + %d F |\n",
-				s.name,
-				f.readers,
-				f.stored,
-				f.skipped,
-				f.requests,
-				f.waste,
-				s.app.fixed,
-				s.app.times,
-			)
+			fmt.Fprintf(&out, "| %s | %d | %d | %d | %d | %d | %d + %d F |\n", s.name, f.readers, f.stored, f.skipped,
+				f.requests, f.waste, s.app.fixed, s.app.times)
 		}
 	}
 	for _, s := range r.sites {
@@ -56,10 +36,8 @@ func tables(r *run) string {
 			continue
 		}
 		fmt.Fprintf(&out, "\nWaste of %s:", s.name)
-		names := slices.SortedFunc(
-			maps.Keys(s.result.kinds),
-			func(a, b string) int { return s.result.kinds[b] - s.result.kinds[a] },
-		)
+		names := slices.SortedFunc(maps.Keys(s.result.kinds),
+			func(a, b string) int { return s.result.kinds[b] - s.result.kinds[a] })
 		for _, name := range names {
 			fmt.Fprintf(&out, " %s %d;", name, s.result.kinds[name])
 		}

@@ -97,12 +97,8 @@ func (r *packages) startDatabase(ctx context.Context, s *servers) error {
 	if err := bootstrap.Run(); err != nil {
 		return fmt.Errorf("mariadbd --bootstrap: %w: %s", err, tail(said.Bytes()))
 	}
-	server := append(
-		common,
-		"--skip-networking",
-		"--socket="+r.inside("mysql.sock"),
-		"--pid-file="+r.inside("mysql.pid"),
-	)
+	server := append(common, "--skip-networking", "--socket="+r.inside("mysql.sock"),
+		"--pid-file="+r.inside("mysql.pid"))
 	if err := s.start(r.command(ctx, "/usr/sbin/mariadbd", server...), r.path("mysql.log"), ""); err != nil {
 		return err
 	}

@@ -48,11 +48,8 @@ func main() {
 	paths := flag.String("paths", ".", "regular expression for the paths of the pages")
 	entry := flag.String("entry", "index.html", "path of a page that the entry links to")
 	most := flag.Int64("most", 1<<24, "bytes of the largest page that is taken")
-	always := flag.String(
-		"always",
-		"^index.html$",
-		"regular expression for the paths of pages that are taken whatever their size",
-	)
+	always := flag.String("always", "^index.html$",
+		"regular expression for the paths of pages that are taken whatever their size")
 	flag.Parse()
 	if err := print(*dir, *paths, *always, *entry, *most); err != nil {
 		fmt.Fprintln(os.Stderr, "skeleton:", err)
@@ -90,10 +87,8 @@ func print(dir, paths, always, entry string, most int64) error {
 			return err
 		}
 	}
-	words := slices.SortedFunc(
-		maps.Keys(s.count),
-		func(a, b string) int { return cmp.Or(s.count[b]-s.count[a], strings.Compare(a, b)) },
-	)
+	words := slices.SortedFunc(maps.Keys(s.count),
+		func(a, b string) int { return cmp.Or(s.count[b]-s.count[a], strings.Compare(a, b)) })
 	for i, word := range words {
 		s.rank[word] = alphabetic(i)
 	}

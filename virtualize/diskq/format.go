@@ -82,14 +82,8 @@ func parseBlockHead(head []byte, segment uint64, offset, room int64) (length int
 	items = binary.LittleEndian.Uint32(head[4:])
 	sum = binary.LittleEndian.Uint32(head[8:])
 	if n > maxPayload || int64(n) > room || items == 0 || items > n {
-		return 0, 0, 0, corrupt(
-			segment,
-			offset,
-			"a block of %d bytes and %d items where %d bytes are left",
-			n,
-			items,
-			room,
-		)
+		return 0, 0, 0, corrupt(segment, offset, "a block of %d bytes and %d items where %d bytes are left", n, items,
+			room)
 	}
 	return int(n), items, sum, nil
 }

@@ -41,13 +41,8 @@ func TestGolden_segments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, cut := golden.CompareCheckpoint(
-		t,
-		"queue-1.tar",
-		"e5ae515b06d2bd392ed10dc3fd527569b387cdc85d9a8abbcf3531178eef5c46",
-		disk,
-		cut,
-	)
+	back, cut := golden.CompareCheckpoint(t, "queue-1.tar",
+		"e5ae515b06d2bd392ed10dc3fd527569b387cdc85d9a8abbcf3531178eef5c46", disk, cut)
 	if q, err = diskq.Open(back, o, &cut); err != nil {
 		t.Fatal(err)
 	}

@@ -71,14 +71,8 @@ func TestLengthsMakeACode(t *testing.T) {
 			continue
 		}
 		if least, deepest := leastCost(frequency); cost < least || deepest <= limit && cost > least {
-			t.Fatalf(
-				"round %d: %d symbols take %d bits, the least is %d with a tree of depth %d",
-				round,
-				used,
-				cost,
-				least,
-				deepest,
-			)
+			t.Fatalf("round %d: %d symbols take %d bits, the least is %d with a tree of depth %d", round, used, cost,
+				least, deepest)
 		}
 	}
 }

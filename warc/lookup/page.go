@@ -48,10 +48,8 @@ func (a *Archive) Open(c *Capture) (*Record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lookup: %w", err)
 	}
-	r := &Record{file: file, reader: warc.NewReader(
-		io.NewSectionReader(file, c.Offset, math.MaxInt64-c.Offset),
-		warc.ReaderOptions{Name: string(c.File), Base: c.Offset, Dictionary: words},
-	)}
+	r := &Record{file: file, reader: warc.NewReader(io.NewSectionReader(file, c.Offset, math.MaxInt64-c.Offset),
+		warc.ReaderOptions{Name: string(c.File), Base: c.Offset, Dictionary: words})}
 	for {
 		rec, err := r.reader.Next()
 		if err != nil {

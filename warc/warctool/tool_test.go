@@ -136,11 +136,8 @@ func TestCat(t *testing.T) {
 			t.Errorf("%+v: %q %q %v", tt.o, out, errs, err)
 		}
 	}
-	_, _, err := run(
-		fsys,
-		false,
-		func(x *Tool) error { return x.Cat(CatOptions{URI: "http://e/2", Decode: true, SizeMax: 5}, name) },
-	)
+	_, _, err := run(fsys, false,
+		func(x *Tool) error { return x.Cat(CatOptions{URI: "http://e/2", Decode: true, SizeMax: 5}, name) })
 	if err == nil || !strings.Contains(err.Error(), "larger") {
 		t.Error(err)
 	}

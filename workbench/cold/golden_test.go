@@ -31,13 +31,8 @@ func TestGolden_log(t *testing.T) {
 	if err := s.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	back, cut := golden.CompareCheckpoint(
-		t,
-		"cold-1.tar",
-		"e233a0d4babc7698d26e005a9f4bc800a7caebf72b41b4e6843062e6f81de7a5",
-		disk,
-		cut,
-	)
+	back, cut := golden.CompareCheckpoint(t, "cold-1.tar",
+		"e233a0d4babc7698d26e005a9f4bc800a7caebf72b41b4e6843062e6f81de7a5", disk, cut)
 	if s, err = cold.Open(back, o, &cut); err != nil {
 		t.Fatal(err)
 	}

@@ -74,10 +74,8 @@ func (o Options) Validate() error {
 		faults = append(faults, errors.New("cold: Dir is missing"))
 	}
 	if o.SegmentBytes < segmentBytesMin || o.SegmentBytes > segmentBytesMax {
-		faults = append(
-			faults,
-			fmt.Errorf("cold: SegmentBytes is %d, must be %d to %d", o.SegmentBytes, segmentBytesMin, segmentBytesMax),
-		)
+		faults = append(faults,
+			fmt.Errorf("cold: SegmentBytes is %d, must be %d to %d", o.SegmentBytes, segmentBytesMin, segmentBytesMax))
 	}
 	if o.BufferBytes < 1 {
 		faults = append(faults, fmt.Errorf("cold: BufferBytes is %d, must be positive", o.BufferBytes))

@@ -48,14 +48,8 @@ func TestKill_aCrawlWithADictionaryEndsWithASoundArchive(t *testing.T) {
 			if kills%2 == 1 {
 				death = func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) }
 			}
-			clone, ended := testbed.Kill(
-				t,
-				rig,
-				cfg,
-				disk,
-				time.Second+time.Duration(rng.Int64N(int64(20*time.Second))),
-				death,
-			)
+			clone, ended := testbed.Kill(t, rig, cfg, disk,
+				time.Second+time.Duration(rng.Int64N(int64(20*time.Second))), death)
 			disk = clone
 			if ended {
 				break

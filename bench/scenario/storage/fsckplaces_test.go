@@ -57,12 +57,8 @@ func TestFsck_everyURLIsInOnePlaceAndEveryPageHasItsRecord(t *testing.T) {
 			c.plant(t, disk)
 			// A little memory, so that the lists go to disk.
 			temp := vfs.NewMem(1)
-			r, err := fsck.Check(
-				t.Context(),
-				disk,
-				"crawl",
-				fsck.Options{Temp: temp, TempDir: "lists", MemoryBytes: 64 << 10},
-			)
+			r, err := fsck.Check(t.Context(), disk, "crawl",
+				fsck.Options{Temp: temp, TempDir: "lists", MemoryBytes: 64 << 10})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -144,14 +144,8 @@ func TestMetadata_aKilledCrawlStillKnowsWhereItsPagesCameFrom(t *testing.T) {
 		rng := rand.New(rand.NewPCG(*testbed.FirstSeed, 41))
 		disk, kills := rig.FS, 0
 		for ; kills < 6; kills++ {
-			clone, ended := testbed.Kill(
-				t,
-				rig,
-				cfg,
-				disk,
-				time.Second+time.Duration(rng.Int64N(int64(20*time.Second))),
-				testbed.Sigkill,
-			)
+			clone, ended := testbed.Kill(t, rig, cfg, disk,
+				time.Second+time.Duration(rng.Int64N(int64(20*time.Second))), testbed.Sigkill)
 			disk = clone
 			if ended {
 				break

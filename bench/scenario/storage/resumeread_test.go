@@ -20,12 +20,8 @@ func TestHostile_S03_aDiskThatCannotBeReadAtAResumeLosesNothing(t *testing.T) {
 	for _, file := range []string{"*.warc.gz*", "journal-*", "aloft-*", "bench-*", "MANIFEST"} {
 		t.Run(file, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := testbed.KillHalfWay(
-					t,
-					fewSites(*testbed.FirstSeed+960),
-					5*time.Second+300*time.Millisecond,
-					testbed.Sigkill,
-				)
+				b := testbed.KillHalfWay(t, fewSites(*testbed.FirstSeed+960), 5*time.Second+300*time.Millisecond,
+					testbed.Sigkill)
 				met, read := 0, 0
 				for nth := 1; ; nth++ {
 					disk := b.Disk.KillClone()

@@ -38,14 +38,8 @@ func TestS03_anyOneCallThatFailsIsDoneWithoutOrEndsTheCrawlWithItsName(t *testin
 			}
 			seen[c] = true
 			for _, nth := range moments(c, n) {
-				name := fmt.Sprintf(
-					"%s, op %d of %s, call %d of %d",
-					s.name,
-					c.op,
-					strings.ReplaceAll(c.file, "*", "N"),
-					nth,
-					n,
-				)
+				name := fmt.Sprintf("%s, op %d of %s, call %d of %d", s.name, c.op,
+					strings.ReplaceAll(c.file, "*", "N"), nth, n)
 				t.Run(name, func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						a := newAiling(t, s)
@@ -140,14 +134,8 @@ func TestS03_aFailedSyncIsNeverTriedAgainOnTheSamePages(t *testing.T) {
 		for c, n := range kinds {
 			for _, nth := range moments(c, n) {
 				t.Run(
-					fmt.Sprintf(
-						"%v, op %d of %s, call %d of %d",
-						errno,
-						c.op,
-						strings.ReplaceAll(c.file, "*", "N"),
-						nth,
-						n,
-					),
+					fmt.Sprintf("%v, op %d of %s, call %d of %d", errno, c.op, strings.ReplaceAll(c.file, "*", "N"),
+						nth, n),
 					func(t *testing.T) {
 						synctest.Test(t, func(t *testing.T) {
 							forgetful(t, newAiling(t, stage{world: world}), c, nth, errno)

@@ -149,11 +149,8 @@ func TestHostile_S13_aWallClockThatIsSetBetweenTwoRunsNeitherHastensNorStopsTheC
 							t.Errorf("%s is asked only %v after it was asked last", addr, gap)
 						}
 						if boot == "same" && !kill && ago+pause+first > max(clockDelay, ago+pause)+5*time.Second {
-							t.Errorf(
-								"%s is asked only %v after it was asked last: the pause does not count",
-								addr,
-								ago+pause+first,
-							)
+							t.Errorf("%s is asked only %v after it was asked last: the pause does not count", addr,
+								ago+pause+first)
 						}
 					}
 					if met == 0 {

@@ -40,14 +40,8 @@ func TestS01_aFullDiskAtAnyWriteOfAnyFilePausesAndLosesNothing(t *testing.T) {
 			}
 			for _, nth := range moments(c, n) {
 				tried++
-				name := fmt.Sprintf(
-					"%s, op %d of %s, call %d of %d",
-					s.name,
-					c.op,
-					strings.ReplaceAll(c.file, "*", "N"),
-					nth,
-					n,
-				)
+				name := fmt.Sprintf("%s, op %d of %s, call %d of %d", s.name, c.op,
+					strings.ReplaceAll(c.file, "*", "N"), nth, n)
 				t.Run(name, func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						if !fullAndBack(t, newAiling(t, s), c, nth) {

@@ -101,14 +101,8 @@ func TestHostile_S12_aFileThatCannotBeOpenedForWantOfDescriptorsIsWaitedFor(t *t
 			seen[c] = true
 			for _, nth := range moments(c, n) {
 				t.Run(
-					fmt.Sprintf(
-						"%s, op %d of %s, call %d of %d",
-						s.name,
-						c.op,
-						strings.ReplaceAll(c.file, "*", "N"),
-						nth,
-						n,
-					),
+					fmt.Sprintf("%s, op %d of %s, call %d of %d", s.name, c.op, strings.ReplaceAll(c.file, "*", "N"),
+						nth, n),
 					func(t *testing.T) {
 						synctest.Test(t, func(t *testing.T) {
 							a := newAiling(t, s)

@@ -79,13 +79,8 @@ func order(all []*agent) error {
 	slices.SortFunc(all, func(a, b *agent) int { return strings.Compare(a.id, b.id) })
 	for i := 1; i < len(all); i++ {
 		if all[i].id == all[i-1].id {
-			return fmt.Errorf(
-				"%w: %s and %s are both of %s; leave out the one that is not part of the crawl",
-				ErrTwice,
-				all[i-1].dir,
-				all[i].dir,
-				all[i].id,
-			)
+			return fmt.Errorf("%w: %s and %s are both of %s; leave out the one that is not part of the crawl",
+				ErrTwice, all[i-1].dir, all[i].dir, all[i].id)
 		}
 	}
 	return nil

@@ -68,47 +68,21 @@ func (r *Report) sum() {
 
 // Print writes the report for people.
 func (r *Report) Print(out io.Writer) {
-	fmt.Fprintf(
-		out,
-		"%-12s %12s %12s %14s %12s %14s %10s %8s\n",
-		"agent",
-		"pages",
-		"captures",
-		"bytes",
-		"superseded",
-		"bytes",
-		"misplaced",
-		"stale",
-	)
+	fmt.Fprintf(out, "%-12s %12s %12s %14s %12s %14s %10s %8s\n", "agent", "pages", "captures", "bytes", "superseded",
+		"bytes", "misplaced", "stale")
 	for _, a := range r.Agents {
-		fmt.Fprintf(
-			out,
-			"%-12s %12d %12d %14d %12d %14d %10d %8d\n",
-			a.ID,
-			a.Pages,
-			a.Captures,
-			a.Bytes,
-			a.Superseded,
-			a.SupersededBytes,
-			a.Misplaced,
-			a.Stale,
-		)
+		fmt.Fprintf(out, "%-12s %12d %12d %14d %12d %14d %10d %8d\n", a.ID, a.Pages, a.Captures, a.Bytes,
+			a.Superseded, a.SupersededBytes, a.Misplaced, a.Stale)
 	}
 	for _, a := range r.Agents {
 		if !a.Clean {
-			fmt.Fprintf(
-				out,
-				"note: %s did not stop in order: what it did after its last checkpoint is not looked at\n",
-				a.Dir,
-			)
+			fmt.Fprintf(out,
+				"note: %s did not stop in order: what it did after its last checkpoint is not looked at\n", a.Dir)
 		}
 	}
 	if len(r.Absent) > 0 {
-		fmt.Fprintf(
-			out,
-			"note: no directory here is that of %s: what they have is not known\n",
-			strings.Join(r.Absent, ", "),
-		)
+		fmt.Fprintf(out, "note: no directory here is that of %s: what they have is not known\n",
+			strings.Join(r.Absent, ", "))
 	}
 	fmt.Fprintf(
 		out,

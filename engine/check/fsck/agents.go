@@ -72,14 +72,8 @@ func (c *clusterCheck) checkOutbox() (err error) {
 	}
 	if most := least + n.Outcomes[outcome.Recovered]; v.Outbox.Next == len(v.Outbox.Agents) &&
 		(told < least || told > most) {
-		c.fault(
-			areaOutbox,
-			layout.ManifestFile,
-			"%d URLs went to other agents, %d pages are theirs, and they were told %d (P1)",
-			least,
-			most-least,
-			told,
-		)
+		c.fault(areaOutbox, layout.ManifestFile,
+			"%d URLs went to other agents, %d pages are theirs, and they were told %d (P1)", least, most-least, told)
 	}
 	return nil
 }
@@ -198,14 +192,9 @@ func (c *checker) isFetched(fp xxh3.Uint128, where string) bool {
 		return true
 	}
 	if c.places.foreign++; c.places.foreign > c.cut.Counters.RobotsFetched-int64(c.places.robots) {
-		c.fault(
-			areaFetched,
-			layout.FetchedDir,
-			"the answer of the URL with the fingerprint %016x%016x is in %s, and it does not know it (P2)",
-			fp.Hi,
-			fp.Lo,
-			where,
-		)
+		c.fault(areaFetched, layout.FetchedDir,
+			"the answer of the URL with the fingerprint %016x%016x is in %s, and it does not know it (P2)", fp.Hi,
+			fp.Lo, where)
 	}
 	return false
 }

@@ -123,20 +123,12 @@ func countedOf(info warc.FileInfo, end warc.Checkpoint, size int64) int64 {
 // behind tells of bytes that do not count.
 func (c *archiveCheck) behind(name string, bytes int64) {
 	if c.cut.Clean {
-		c.fault(
-			areaArchive,
-			name,
-			"%d bytes behind the checkpoint, and the crawl stopped in order: they would be cut off",
-			bytes,
-		)
+		c.fault(areaArchive, name,
+			"%d bytes behind the checkpoint, and the crawl stopped in order: they would be cut off", bytes)
 		return
 	}
-	c.note(
-		areaArchive,
-		name,
-		"%d bytes behind what the journal names: they are cut off when the crawl resumes, and fetched again",
-		bytes,
-	)
+	c.note(areaArchive, name,
+		"%d bytes behind what the journal names: they are cut off when the crawl resumes, and fetched again", bytes)
 }
 
 // checkSerials looks for archive files that are missing, or there twice. Files behind the end may have gaps: a power
@@ -162,12 +154,8 @@ func (c *archiveCheck) checkSerials(files []warc.FileInfo, end warc.Checkpoint) 
 	}
 	cut := c.cut.ArchiveEnd()
 	if cut.Length > 0 && next <= cut.Serial {
-		c.fault(
-			areaArchive,
-			layout.ArchiveDir,
-			"the file with the serial number %05d, where the checkpoint ends, is missing",
-			cut.Serial,
-		)
+		c.fault(areaArchive, layout.ArchiveDir,
+			"the file with the serial number %05d, where the checkpoint ends, is missing", cut.Serial)
 	}
 	for _, f := range files {
 		name := layout.ArchiveDir + "/" + f.Name
@@ -177,11 +165,8 @@ func (c *archiveCheck) checkSerials(files []warc.FileInfo, end warc.Checkpoint) 
 		case f.Serial == cut.Serial && size < cut.Length:
 			c.fault(areaArchive, name, "it has %d bytes, and the checkpoint ends at %d", size, cut.Length)
 		case f.Open && c.cut.Clean:
-			c.note(
-				areaArchive,
-				name,
-				"not finished, although the crawl stopped in order: it was killed in its last step; going on finishes it",
-			)
+			c.note(areaArchive, name,
+				"not finished, although the crawl stopped in order: it was killed in its last step; going on finishes it")
 		}
 	}
 }

@@ -23,33 +23,18 @@ func (c *comparison) compareArchive(t *tally, j journaled) {
 		return
 	}
 	if !t.reached {
-		c.fault(
-			areaArchive,
-			layout.ArchiveDir,
-			"no record ends where the checkpoint does, at %d of file %05d",
-			t.cut.Length,
-			t.cut.Serial,
-		)
+		c.fault(areaArchive, layout.ArchiveDir, "no record ends where the checkpoint does, at %d of file %05d",
+			t.cut.Length, t.cut.Serial)
 	}
 	if payloads, ok := c.dedup.get(); ok && t.matched != payloads.Len() {
-		c.fault(
-			"seen",
-			layout.SeenDir,
-			"%d of its %d digests lead to no record of the archive",
-			payloads.Len()-t.matched,
-			payloads.Len(),
-		)
+		c.fault("seen", layout.SeenDir, "%d of its %d digests lead to no record of the archive",
+			payloads.Len()-t.matched, payloads.Len())
 	}
 	n := &c.cut.Counters
 	foreign := c.foreignHops()
 	if t.unclaimed > n.Unclaimed+int64(c.places.robots)+int64(len(c.hops))+foreign {
-		c.fault(
-			"seen",
-			layout.SeenDir,
-			"it lacks the payloads of %d records, and %d could not be noted",
-			t.unclaimed,
-			n.Unclaimed,
-		)
+		c.fault("seen", layout.SeenDir, "it lacks the payloads of %d records, and %d could not be noted", t.unclaimed,
+			n.Unclaimed)
 	}
 	if t.elsewhere > 0 {
 		c.note(
@@ -67,14 +52,8 @@ func (c *comparison) compareArchive(t *tally, j journaled) {
 	// again; a link to a robots.txt makes it one.
 	if least, most := t.pages-t.robotsMoved*robotsHops-foreign-n.Retries, t.pages+t.robots; n.PagesStored < least ||
 		n.PagesStored > most {
-		c.fault(
-			area,
-			file,
-			"%d pages were stored, and the archive has %d, %d robots.txt not included",
-			n.PagesStored,
-			t.pages,
-			t.robots,
-		)
+		c.fault(area, file, "%d pages were stored, and the archive has %d, %d robots.txt not included", n.PagesStored,
+			t.pages, t.robots)
 	}
 	c.compareStatuses(t)
 	c.checked(area, 1, "checkpoint")
@@ -90,14 +69,8 @@ func (c *comparison) compareStatuses(t *tally) {
 	var counted, stored int64
 	for code := 100; code < len(t.statuses); code++ {
 		if t.statuses[code] > n.Statuses[code] {
-			c.fault(
-				area,
-				file,
-				"%d responses with status %d were counted, and the archive has %d",
-				n.Statuses[code],
-				code,
-				t.statuses[code],
-			)
+			c.fault(area, file, "%d responses with status %d were counted, and the archive has %d", n.Statuses[code],
+				code, t.statuses[code])
 		}
 		if code/100 == 2 {
 			counted, stored = counted+n.Statuses[code], stored+t.statuses[code]
@@ -105,14 +78,9 @@ func (c *comparison) compareStatuses(t *tally) {
 	}
 	switch missing := counted - stored - n.PagesNotStored - n.Unrecorded; {
 	case missing < 0 || missing > n.Retries+n.RobotsFetched:
-		c.fault(
-			area,
-			file,
-			"%d responses with status 2xx were counted and %d pages not stored, and the archive has %d",
-			counted,
-			n.PagesNotStored,
-			stored,
-		)
+		c.fault(area, file,
+			"%d responses with status 2xx were counted and %d pages not stored, and the archive has %d", counted,
+			n.PagesNotStored, stored)
 	case missing > 0 && stored > 0:
 		c.note(
 			area,
@@ -139,12 +107,8 @@ const robotsHops = 5
 // compareBehind looks at what lies behind the checkpoint: it counts as far as the journal names it.
 func (c *comparison) compareBehind(t *tally, j journaled) {
 	if t.capturesBehind > j.records {
-		c.note(
-			areaArchive,
-			layout.ArchiveDir,
-			"%d captures that the journal does not name lie between those that it names",
-			t.capturesBehind-j.records,
-		)
+		c.note(areaArchive, layout.ArchiveDir,
+			"%d captures that the journal does not name lie between those that it names", t.capturesBehind-j.records)
 	}
 	for _, r := range t.behindRevisit {
 		if !t.behindIDs[r.to] {
@@ -164,42 +128,23 @@ func (c *comparison) compareCounters(queued int64, complete bool) {
 			frozen = int64(c.cut.Sieve.FrozenMask.Count)
 		}
 		if n.Sieved != pending+n.Known+n.URLsAdmitted {
-			c.fault(
-				area,
-				file,
-				"%d URLs were handed to the sieve, but %d are pending, %d were known and %d admitted (E1)",
-				n.Sieved,
-				pending,
-				n.Known,
-				n.URLsAdmitted,
-			)
+			c.fault(area, file,
+				"%d URLs were handed to the sieve, but %d are pending, %d were known and %d admitted (E1)", n.Sieved,
+				pending, n.Known, n.URLsAdmitted)
 		}
 		if keys := int64(s.Len()); keys != n.URLsAdmitted+frozen {
 			c.fault(area, file, "%d URLs were admitted, and the sieve knows %d", n.URLsAdmitted+frozen, keys)
 		}
 	}
 	if complete && n.URLsAdmitted != n.Finished()+queued {
-		c.fault(
-			area,
-			file,
-			"%d URLs were admitted, but %d have an outcome and %d are queued (E1)",
-			n.URLsAdmitted,
-			n.Finished(),
-			queued,
-		)
+		c.fault(area, file, "%d URLs were admitted, but %d have an outcome and %d are queued (E1)", n.URLsAdmitted,
+			n.Finished(), queued)
 	}
 	drops := n.DroppedSyntax + n.DroppedScheme + n.DroppedLong + n.DroppedScope + n.DroppedDepth + n.DroppedFollow +
 		n.DroppedNear + n.DroppedHook + n.DroppedLoop + n.DroppedCache
 	if n.URLsFound != drops+n.Sieved+n.Sent {
-		c.fault(
-			area,
-			file,
-			"%d URLs were found, but %d were dropped, %d handed to the sieve and %d to other agents",
-			n.URLsFound,
-			drops,
-			n.Sieved,
-			n.Sent,
-		)
+		c.fault(area, file, "%d URLs were found, but %d were dropped, %d handed to the sieve and %d to other agents",
+			n.URLsFound, drops, n.Sieved, n.Sent)
 	}
 	for _, o := range []outcome.Outcome{outcome.None, outcome.Cancelled} {
 		if n.Outcomes[o] != 0 {

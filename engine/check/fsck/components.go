@@ -54,11 +54,8 @@ func (c *componentCheck) checkAll() {
 		{areaFetched, layout.FetchedDir, cluster.checkFetched},
 	}
 	if c.cut.Afresh {
-		c.note(
-			"manifest",
-			layout.ManifestFile,
-			"the crawl was begun again and then ended: a new pass begins with empty components",
-		)
+		c.note("manifest", layout.ManifestFile,
+			"the crawl was begun again and then ended: a new pass begins with empty components")
 		steps = slices.DeleteFunc(steps, func(s step) bool { return s.area != "seen" && s.area != "catalogue" })
 	}
 	for _, s := range steps {
@@ -70,12 +67,8 @@ func (c *componentCheck) checkAll() {
 			c.fail(s.area, s.where, err)
 		}
 		if n := c.fsys.Hidden(c.path(s.where)); n > 0 {
-			c.note(
-				s.area,
-				s.where,
-				"%d files that the checkpoint does not name; they are removed when the crawl resumes",
-				n,
-			)
+			c.note(s.area, s.where,
+				"%d files that the checkpoint does not name; they are removed when the crawl resumes", n)
 		}
 	}
 }
@@ -123,14 +116,8 @@ func (c *componentCheck) checkSkipped() error {
 	for rule, have := range rules {
 		n += have
 		if told := c.cut.Counters.Skipped[rule]; have != told {
-			c.fault(
-				"skipped",
-				layout.SkippedDir,
-				"%d URLs are listed under rule %d, and the counters say %d",
-				have,
-				rule,
-				told,
-			)
+			c.fault("skipped", layout.SkippedDir, "%d URLs are listed under rule %d, and the counters say %d", have,
+				rule, told)
 		}
 	}
 	c.checked("skipped", n, "URLs")
@@ -214,12 +201,8 @@ func (c *componentCheck) checkCatalogue() error {
 		err = errors.Join(list.Check(), list.Close())
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, capture.ErrIndexCorrupt) {
-		c.note(
-			"catalogue",
-			name,
-			"missing or damaged (%v); it is made again from the archive, or its pages are fetched whole",
-			err,
-		)
+		c.note("catalogue", name,
+			"missing or damaged (%v); it is made again from the archive, or its pages are fetched whole", err)
 		return nil
 	}
 	return err
@@ -314,13 +297,8 @@ func (c *componentCheck) checkReport() {
 		return
 	}
 	if r.State != c.cut.State {
-		c.note(
-			area,
-			file,
-			"it says %q and the checkpoint %q: the crawl was killed after its last checkpoint",
-			r.State,
-			c.cut.State,
-		)
+		c.note(area, file, "it says %q and the checkpoint %q: the crawl was killed after its last checkpoint",
+			r.State, c.cut.State)
 		return
 	}
 	n := &c.cut.Counters

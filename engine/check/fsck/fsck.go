@@ -110,10 +110,7 @@ func Check(ctx context.Context, fsys vfs.FS, dir string, o Options) (Report, err
 			if files, err := warc.Files(fsys, dir+"/"+layout.ArchiveDir); err == nil && len(files) > 0 {
 				return Report{}, fmt.Errorf(
 					"%w: %s has no directory %s; its archive is there: orbweaver fsck --rebuild makes it again",
-					ErrNoCrawl,
-					dir,
-					layout.FrontierDir,
-				)
+					ErrNoCrawl, dir, layout.FrontierDir)
 			}
 			return Report{}, fmt.Errorf("%w: %s has no directory %s", ErrNoCrawl, dir, layout.FrontierDir)
 		}
@@ -205,11 +202,8 @@ func (c *checker) readManifest() {
 		n := &cut.Counters
 		c.report.Reason, c.report.URLsLeft = cut.Reason, n.Sieved-n.Known-n.Finished()
 	case errors.Is(err, fs.ErrNotExist) && c.emptyArchive():
-		c.note(
-			"manifest",
-			layout.ManifestFile,
-			"there is none: the crawl ended before its first checkpoint, and begins again when it is started",
-		)
+		c.note("manifest", layout.ManifestFile,
+			"there is none: the crawl ended before its first checkpoint, and begins again when it is started")
 	default:
 		c.fail("manifest", layout.ManifestFile, err)
 	}

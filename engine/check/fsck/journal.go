@@ -42,12 +42,8 @@ func (c *journalCheck) checkJournal() journaled {
 	}
 	c.checked(area, entries, "attempts")
 	if c.cut.Clean && entries > 0 {
-		c.fault(
-			area,
-			c.cut.JournalFile(),
-			"%d entries, and the checkpoint says that the crawl stopped in order: they would be lost",
-			entries,
-		)
+		c.fault(area, c.cut.JournalFile(),
+			"%d entries, and the checkpoint says that the crawl stopped in order: they would be lost", entries)
 	}
 	for _, t := range tails {
 		switch {
@@ -61,13 +57,9 @@ func (c *journalCheck) checkJournal() journaled {
 				t.Unread,
 			)
 		case t.Unread > 0:
-			c.note(
-				area,
-				t.File,
+			c.note(area, t.File,
 				"damaged at %d; %d whole entries behind that do not count any more, and their URLs are fetched again",
-				t.Offset,
-				t.Unread,
-			)
+				t.Offset, t.Unread)
 		case t.Torn:
 			c.note(area, t.File, "the last entry, at %d, is torn; it was not acknowledged", t.Offset)
 		}
@@ -81,13 +73,9 @@ func (c *journalCheck) entry(archive *warc.Archive, e *journal.Attempt, j *journ
 	w := e.Where
 	begin := warc.Checkpoint{Serial: w.Serial, Length: w.Offset}
 	if begin.Before(j.end) {
-		c.fault(
-			area,
-			e.File,
-			"an entry names records at %d of file %d, before the end of those that were named already",
-			w.Offset,
-			w.Serial,
-		)
+		c.fault(area, e.File,
+			"an entry names records at %d of file %d, before the end of those that were named already", w.Offset,
+			w.Serial)
 		return true
 	}
 	var main warc.RecordRead
@@ -100,14 +88,9 @@ func (c *journalCheck) entry(archive *warc.Archive, e *journal.Attempt, j *journ
 	var damage *warc.Fault
 	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &damage) {
 		// A power cut may keep an entry that was not synced yet and lose its records.
-		c.note(
-			area,
-			e.File,
+		c.note(area, e.File,
 			"the records at %d of file %05d are not whole; what the journal names from there on is fetched again (%v)",
-			w.Offset,
-			w.Serial,
-			err,
-		)
+			w.Offset, w.Serial, err)
 		return false
 	}
 	if err != nil {
@@ -118,14 +101,8 @@ func (c *journalCheck) entry(archive *warc.Archive, e *journal.Attempt, j *journ
 		c.fault(area, e.File, "an entry names a %s record at %d of file %d", t, w.Offset, w.Serial)
 	}
 	if fp := urlx.Fingerprint(c.cut.HashSeed, main.TargetURI); fp != e.FP {
-		c.fault(
-			area,
-			e.File,
-			"an entry names the record of another URL, %.200q, at %d of file %05d (I2)",
-			main.TargetURI,
-			w.Offset,
-			w.Serial,
-		)
+		c.fault(area, e.File, "an entry names the record of another URL, %.200q, at %d of file %05d (I2)",
+			main.TargetURI, w.Offset, w.Serial)
 	}
 	j.end = w.End()
 	j.records++

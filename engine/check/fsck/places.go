@@ -128,13 +128,8 @@ func (c *placeCheck) judgeURL(u *url) error {
 		c.fault(u.where[1].area(), c.fileOfPlace(u.where[1]), "%s waits here and in %s (I1)", u, c.fileOfPlace(first))
 	}
 	if waiting > 0 && u.counts[stored] > 0 && !hop && !finished && !c.ownershipChanged() && !c.hasRemoved {
-		c.fault(
-			first.area(),
-			c.fileOfPlace(first),
-			"%s waits here, and its answer is in the archive, in %s (I1)",
-			u,
-			c.placeOfRecord(u.tag),
-		)
+		c.fault(first.area(), c.fileOfPlace(first), "%s waits here, and its answer is in the archive, in %s (I1)", u,
+			c.placeOfRecord(u.tag))
 	}
 	if u.counts[stored] > 0 && !hop && !finished && (waiting == 0 || c.ownershipChanged()) {
 		c.places.final++
@@ -196,22 +191,12 @@ func (c *placeCheck) compareAnswers() {
 	most := p.final + int64(p.robots) + p.hops + p.loose
 	switch {
 	case done+n.Outcomes[outcome.Unasked] < p.final: // a record does not say whether a 304 was asked for
-		c.fault(
-			"counters",
-			layout.ManifestFile,
-			"%d URLs have a last answer, and the archive has that of %d (I2)",
-			done,
-			p.final,
-		)
+		c.fault("counters", layout.ManifestFile, "%d URLs have a last answer, and the archive has that of %d (I2)",
+			done, p.final)
 	case done > most && !c.cut.Filtered:
-		c.fault(
-			"counters",
-			layout.ManifestFile,
-			"%d URLs have a last answer, and the archive has that of %d, and %d that may be a robots.txt (I2)",
-			done,
-			p.final,
-			most-p.final,
-		)
+		c.fault("counters", layout.ManifestFile,
+			"%d URLs have a last answer, and the archive has that of %d, and %d that may be a robots.txt (I2)", done,
+			p.final, most-p.final)
 	}
 }
 
@@ -232,20 +217,13 @@ func (c *placeCheck) compareIDs() error {
 		switch known := some && e.Hi == last.Hi && e.Lo == last.Lo; {
 		case place(e.Tag>>placeShift) == isReference:
 			if !known && !c.hasRemoved {
-				c.fault(
-					areaArchive,
-					c.placeOfRecord(e.Tag),
-					"the revisit says that a record is unchanged which is not in the archive (I2)",
-				)
+				c.fault(areaArchive, c.placeOfRecord(e.Tag),
+					"the revisit says that a record is unchanged which is not in the archive (I2)")
 			}
 			continue
 		case known:
-			c.fault(
-				areaArchive,
-				c.placeOfRecord(e.Tag),
-				"its WARC-Record-ID is also that of the record in %s",
-				c.placeOfRecord(last.Tag),
-			)
+			c.fault(areaArchive, c.placeOfRecord(e.Tag), "its WARC-Record-ID is also that of the record in %s",
+				c.placeOfRecord(last.Tag))
 		}
 		last, some = e, true
 	}

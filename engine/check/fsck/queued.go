@@ -83,15 +83,8 @@ func (q *queued) disk() {
 		}
 		total += n
 		if n != s.OnDisk {
-			c.fault(
-				"bench",
-				c.cut.WorkbenchFile(),
-				"%s site %s has %d URLs on disk, and the bench believes %d",
-				s.State,
-				s.Key,
-				n,
-				s.OnDisk,
-			)
+			c.fault("bench", c.cut.WorkbenchFile(), "%s site %s has %d URLs on disk, and the bench believes %d",
+				s.State, s.Key, n, s.OnDisk)
 		}
 		return c.ctx.Err() == nil
 	})

@@ -94,12 +94,8 @@ func (c *recordCheck) readRecords(t *tally, info warc.FileInfo, size int64, r io
 		return err
 	}
 	if info.Open && whole < size {
-		c.note(
-			areaArchive,
-			name,
-			"its last record, at %d, is torn; it was not acknowledged, and is cut off when the crawl resumes",
-			whole,
-		)
+		c.note(areaArchive, name,
+			"its last record, at %d, is torn; it was not acknowledged, and is cut off when the crawl resumes", whole)
 	}
 	return nil
 }
@@ -272,13 +268,8 @@ func (c *recordCheck) firstOf(t *tally, file string, rec *warc.RecordRead, captu
 	}
 	if notModified(rec) {
 		if refersTo(rec).IsZero() {
-			c.fault(
-				areaArchive,
-				file,
-				"at %d: the revisit of %.200q does not say which record is unchanged",
-				rec.Offset,
-				rec.TargetURI,
-			)
+			c.fault(areaArchive, file, "at %d: the revisit of %.200q does not say which record is unchanged",
+				rec.Offset, rec.TargetURI)
 		}
 		return nil // it may be a record that is not the first with its payload, or that of an earlier crawl
 	}
@@ -302,28 +293,16 @@ func (c *recordCheck) firstOf(t *tally, file string, rec *warc.RecordRead, captu
 		}
 	case rec.Type == warc.Revisit:
 		if to := refersTo(rec); !ok || to != warc.ID(first.RecordID) || to == rec.ID {
-			c.fault(
-				areaArchive,
-				file,
-				"at %d: the revisit of %.200q names %s, which is not the first record with its payload",
-				rec.Offset,
-				rec.TargetURI,
-				to,
-			)
+			c.fault(areaArchive, file,
+				"at %d: the revisit of %.200q names %s, which is not the first record with its payload", rec.Offset,
+				rec.TargetURI, to)
 		}
 	case ok && warc.ID(first.RecordID) == rec.ID:
 		t.matched++
 		if first.URI != string(rec.TargetURI) || first.Date.Sub(rec.Date).Abs() >= time.Millisecond {
-			c.fault(
-				"seen",
-				layout.SeenDir,
-				"it says of record %s that it is of %.200q at %s, and the record says %.200q at %s",
-				rec.ID,
-				first.URI,
-				first.Date.Format(time.RFC3339Nano),
-				rec.TargetURI,
-				rec.Date.Format(time.RFC3339Nano),
-			)
+			c.fault("seen", layout.SeenDir,
+				"it says of record %s that it is of %.200q at %s, and the record says %.200q at %s", rec.ID,
+				first.URI, first.Date.Format(time.RFC3339Nano), rec.TargetURI, rec.Date.Format(time.RFC3339Nano))
 		}
 	}
 	return nil

@@ -68,10 +68,8 @@ func TestRead_findsTheOneBadItem(t *testing.T) {
 // siteAndLink is a message with a site and a link, put into the outbox at a time.
 func siteAndLink(put time.Time) []byte {
 	var s site.State
-	s.SetRules(
-		robots.Parse([]byte("User-agent: *\nDisallow: /private\nCrawl-delay: 60\n"), robots.Token),
-		put.Add(5*time.Hour),
-	)
+	s.SetRules(robots.Parse([]byte("User-agent: *\nDisallow: /private\nCrawl-delay: 60\n"), robots.Token),
+		put.Add(5*time.Hour))
 	s.Failures, s.Slowdown, s.Stored = -3, 8, 17
 	item := message.AppendSite(nil, []byte("http://a.test"), time.Minute, message.AppendState(nil, &s, put), put)
 	for _, path := range []string{"/1", "/2?x=y"} {

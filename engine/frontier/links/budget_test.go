@@ -60,25 +60,14 @@ func wantLinkBudget(tb testing.TB, l *Finder, raw, searched int64) {
 		most = linkRoomMax
 	}
 	if made := l.Budget.whole - l.Budget.room; made > most+urlx.LengthMax {
-		tb.Errorf(
-			"%d bytes of URLs are made of a page of %d bytes, %d on the wire: at most %d",
-			made,
-			searched,
-			raw,
-			most,
-		)
+		tb.Errorf("%d bytes of URLs are made of a page of %d bytes, %d on the wire: at most %d", made, searched, raw,
+			most)
 	}
 	kept := 0
 	if err := journal.EachLink(l.Links, func(_ parse.Kind, url []byte) { kept += len(url) }); err != nil ||
 		int64(kept) > most+urlx.LengthMax {
-		tb.Errorf(
-			"%d bytes of URLs are kept of a page of %d bytes, %d on the wire: at most %d (%v)",
-			kept,
-			searched,
-			raw,
-			most,
-			err,
-		)
+		tb.Errorf("%d bytes of URLs are kept of a page of %d bytes, %d on the wire: at most %d (%v)", kept, searched,
+			raw, most, err)
 	}
 }
 
@@ -102,28 +91,15 @@ func TestHostile_P13_theLinksOfAPageAreBoundedInBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 			if sum := kept + l.Budget.LinksDropped + l.Refused.Long; sum != links {
-				t.Errorf(
-					"base of %d: %d links are kept, %d found no room, %d are too long: want %d together",
-					base,
-					kept,
-					l.Budget.LinksDropped,
-					l.Refused.Long,
-					links,
-				)
+				t.Errorf("base of %d: %d links are kept, %d found no room, %d are too long: want %d together", base,
+					kept, l.Budget.LinksDropped, l.Refused.Long, links)
 			}
 			if base == 100 && encoding == "" && kept != links {
 				t.Errorf("an ordinary page loses %d of %d links", links-kept, links)
 			}
 			t.Logf(
 				"base of %d bytes, encoding %q: %d bytes on the wire, %d unpacked, %d bytes of links kept, %d of %d links",
-				base,
-				encoding,
-				p.PayloadLen,
-				body.Len(),
-				len(l.Links),
-				kept,
-				links,
-			)
+				base, encoding, p.PayloadLen, body.Len(), len(l.Links), kept, links)
 		}
 	}
 }
@@ -147,12 +123,8 @@ func TestHostile_P13_aPackedSitemapIsBoundedByItsSize(t *testing.T) {
 	var honest strings.Builder
 	honest.WriteString("<?xml version='1.0'?><urlset>")
 	for i := range 50_000 {
-		fmt.Fprintf(
-			&honest,
-			"<url><loc>http://a.test/articles/2024/%x/an-article-of-some-length-%d.html</loc></url>",
-			uint32(i)*2654435761,
-			i,
-		)
+		fmt.Fprintf(&honest, "<url><loc>http://a.test/articles/2024/%x/an-article-of-some-length-%d.html</loc></url>",
+			uint32(i)*2654435761, i)
 	}
 	l := NewFinder(Options{Sitemaps: true})
 	p := answer(t, "http://a.test/s.xml.gz", "application/gzip", "", zipped(t, []byte(honest.String())))
@@ -161,10 +133,8 @@ func TestHostile_P13_aPackedSitemapIsBoundedByItsSize(t *testing.T) {
 	if err := journal.EachLink(l.Links, func(parse.Kind, []byte) { kept++ }); err != nil || kept != 50_000 {
 		t.Errorf("an honest sitemap loses %d of its links, %d for want of room (%v)", 50_000-kept, l.Budget.LinksDropped, err)
 	}
-	bomb := "<?xml version='1.0'?><urlset>" + strings.Repeat(
-		" ",
-		40<<20,
-	) + "<url><loc>http://a.test/end</loc></url></urlset>"
+	bomb := "<?xml version='1.0'?><urlset>" + strings.Repeat(" ",
+		40<<20) + "<url><loc>http://a.test/end</loc></url></urlset>"
 	p = answer(t, "http://a.test/s.xml.gz", "application/gzip", "", zipped(t, []byte(bomb)))
 	l.Scan(p.URL, p, queued.Called{})
 	if n := l.textLists.reader.Unpacked(); n > packedFree+packedRatio*p.PayloadLen || len(l.Links) > 0 {

@@ -142,13 +142,8 @@ func TestLongerPathsComeFirstThenOlderCookies(t *testing.T) {
 
 func TestACookieEndsInItsTime(t *testing.T) {
 	v := newVisitor(1 << 20)
-	v.hears(
-		home,
-		"short=1; Max-Age=60",
-		"date=1; Expires=Sun, 22 Nov 2026 01:00:00 GMT",
-		"long=1; Max-Age=99999999999",
-		"session=1",
-	)
+	v.hears(home, "short=1; Max-Age=60", "date=1; Expires=Sun, 22 Nov 2026 01:00:00 GMT",
+		"long=1; Max-Age=99999999999", "session=1")
 	for _, step := range []struct {
 		after time.Duration
 		want  string

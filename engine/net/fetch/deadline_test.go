@@ -178,23 +178,15 @@ func TestTimeouts_ofALongBody(t *testing.T) {
 
 // A server that does not read cannot hold a worker for longer than the deadlines.
 func TestNoReader(t *testing.T) {
-	timed(
-		t,
-		testOptions(),
-		func(net.Conn) { time.Sleep(time.Hour) },
-		outcome.HeaderTimeout,
-		30*time.Second,
-		30*time.Second,
-	)
+	timed(t, testOptions(), func(net.Conn) { time.Sleep(time.Hour) }, outcome.HeaderTimeout, 30*time.Second,
+		30*time.Second)
 }
 
 func TestHostile_H28_eventsAreCut(t *testing.T) {
 	timed(t, testOptions(), func(conn net.Conn) {
 		readRequest(conn)
-		_, _ = io.WriteString(
-			conn,
-			"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n",
-		)
+		_, _ = io.WriteString(conn,
+			"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
 		drip(conn, "8\r\ndata: 1\n\r\n", 5*time.Second)
 	}, outcome.TruncatedTime, 30*time.Second, 31*time.Second)
 }

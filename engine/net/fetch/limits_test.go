@@ -165,10 +165,8 @@ func TestHostile_H13_whatChunksCostIsBounded(t *testing.T) {
 }
 
 func TestHostile_H14_aTrailerIsBounded(t *testing.T) {
-	response := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n" + strings.Repeat(
-		"a: b\r\n",
-		1<<18,
-	) + "\r\n"
+	response := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n" + strings.Repeat("a: b\r\n",
+		1<<18) + "\r\n"
 	fetchOnce(t, smallOptions(), answer(response, 0), testTarget(), func(p *Page) {
 		if p.Outcome != outcome.TruncatedDisconnect || string(p.Payload()) != "x" || len(p.Raw) > 16<<10+200 {
 			t.Errorf("%v, payload %q, %d bytes kept", p.Outcome, p.Payload(), len(p.Raw))

@@ -63,14 +63,8 @@ func TestLoopbackExchange(t *testing.T) {
 		if p.Connection.Remote != addr || p.Times.Started.After(p.Times.Connected) ||
 			p.Times.Connected.After(p.Times.FirstByte) ||
 			p.Times.FirstByte.After(p.Times.Ended) {
-			t.Errorf(
-				"remote %v, times %v %v %v %v",
-				p.Connection.Remote,
-				p.Times.Started,
-				p.Times.Connected,
-				p.Times.FirstByte,
-				p.Times.Ended,
-			)
+			t.Errorf("remote %v, times %v %v %v %v", p.Connection.Remote, p.Times.Started, p.Times.Connected,
+				p.Times.FirstByte, p.Times.Ended)
 		}
 	})
 }

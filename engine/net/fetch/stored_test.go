@@ -91,16 +91,8 @@ func TestStoredAwkward(t *testing.T) {
 				(p.Outcome != live.Outcome || p.Status != live.Status || p.Complete != live.Complete || p.Flags != live.Flags ||
 					p.Digest != live.Digest ||
 					!bytes.Equal(p.Raw, live.Raw) || !bytes.Equal(p.Payload(), live.Payload())) {
-				t.Errorf(
-					"%s: %d complete %v %q, was %d complete %v %q",
-					c.name,
-					p.Status,
-					p.Complete,
-					p.Payload(),
-					live.Status,
-					live.Complete,
-					live.Payload(),
-				)
+				t.Errorf("%s: %d complete %v %q, was %d complete %v %q", c.name, p.Status, p.Complete, p.Payload(),
+					live.Status, live.Complete, live.Payload())
 			}
 		})
 	}
@@ -193,17 +185,8 @@ func FuzzStored(f *testing.F) {
 		samePage(t, p, live)
 		if p.Outcome != live.Outcome || p.Truncation != live.Truncation || p.Flags != live.Flags ||
 			!bytes.Equal(p.Interim, live.Interim) {
-			t.Errorf(
-				"stored %v %q %b %q, live %v %q %b %q",
-				p.Outcome,
-				p.Truncation,
-				p.Flags,
-				p.Interim,
-				live.Outcome,
-				live.Truncation,
-				live.Flags,
-				live.Interim,
-			)
+			t.Errorf("stored %v %q %b %q, live %v %q %b %q", p.Outcome, p.Truncation, p.Flags, p.Interim,
+				live.Outcome, live.Truncation, live.Flags, live.Interim)
 		}
 		again, ok := Stored(target.URL, bytes.Clone(live.Raw))
 		if !ok {
@@ -223,17 +206,8 @@ func samePage(t *testing.T, p, live *Page) {
 		p.PayloadLen != live.PayloadLen ||
 		p.HeadLen != live.HeadLen ||
 		p.Digest != live.Digest {
-		t.Errorf(
-			"stored %d complete %v payload %d digest %x, live %d complete %v payload %d digest %x",
-			p.Status,
-			p.Complete,
-			p.PayloadLen,
-			p.Digest,
-			live.Status,
-			live.Complete,
-			live.PayloadLen,
-			live.Digest,
-		)
+		t.Errorf("stored %d complete %v payload %d digest %x, live %d complete %v payload %d digest %x", p.Status,
+			p.Complete, p.PayloadLen, p.Digest, live.Status, live.Complete, live.PayloadLen, live.Digest)
 	}
 	if !bytes.Equal(p.Raw, live.Raw) || !bytes.Equal(p.Payload(), live.Payload()) {
 		t.Errorf("stored %q %q, live %q %q", p.Raw, p.Payload(), live.Raw, live.Payload())

@@ -102,10 +102,8 @@ func TestHostile_N13_faultyCertificatesAreRecordedOrRefused(t *testing.T) {
 		{"unknown authority", other.issue(t, time.Hour, "a.example"), "unknown-authority"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			target := serveTLS(
-				t,
-				&tls.Config{Certificates: []tls.Certificate{c.cert}, NextProtos: []string{"h2", "http/1.1"}},
-			)
+			target := serveTLS(t,
+				&tls.Config{Certificates: []tls.Certificate{c.cert}, NextProtos: []string{"h2", "http/1.1"}})
 			o := testOptions()
 			o.RootCAs = ca.pool()
 			fetchOnce(t, o, LoopbackOnly(), target, func(p *Page) {
@@ -259,10 +257,8 @@ func TestHostile_N15_aThousandNamesAreNoTrouble(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprintf("n%d.example", i)
 	}
-	target := serveTLS(
-		t,
-		&tls.Config{Certificates: []tls.Certificate{ca.issue(t, time.Hour, append(many, "a.example")...)}},
-	)
+	target := serveTLS(t,
+		&tls.Config{Certificates: []tls.Certificate{ca.issue(t, time.Hour, append(many, "a.example")...)}})
 	o := testOptions()
 	o.RootCAs = ca.pool()
 	fetchOnce(t, o, LoopbackOnly(), target, func(p *Page) {
@@ -287,10 +283,8 @@ func TestN16_PlaintextOn443(t *testing.T) {
 
 func TestN16_ForeignALPN(t *testing.T) {
 	ca := newAuthority(t)
-	target := serveTLS(
-		t,
-		&tls.Config{Certificates: []tls.Certificate{ca.issue(t, time.Hour, "a.example")}, NextProtos: []string{"imap"}},
-	)
+	target := serveTLS(t,
+		&tls.Config{Certificates: []tls.Certificate{ca.issue(t, time.Hour, "a.example")}, NextProtos: []string{"imap"}})
 	fetchOnce(t, testOptions(), LoopbackOnly(), target, func(p *Page) {
 		if p.Outcome != outcome.TLSFault || p.Err != "tls: refused by the server" {
 			t.Errorf("%v %s", p.Outcome, p.Err)
@@ -318,10 +312,8 @@ func (c *toldConn) SetNoDelay(noDelay bool) error {
 
 // A request over TLS must not wait until the server has acknowledged the end of the handshake.
 func TestTLSIsNotDelayed(t *testing.T) {
-	target := serveTLS(
-		t,
-		&tls.Config{Certificates: []tls.Certificate{newAuthority(t).issue(t, time.Hour, "a.example")}},
-	)
+	target := serveTLS(t,
+		&tls.Config{Certificates: []tls.Certificate{newAuthority(t).issue(t, time.Hour, "a.example")}})
 	var d toldDialer
 	fetchOnce(t, testOptions(), &d, target, func(p *Page) {
 		if p.Outcome != outcome.OK || !d.noDelay {

@@ -102,10 +102,8 @@ func (p *Policy) Validate() error {
 	check("SlowedDelayMax", p.SlowedDelayMax)
 	check("SlowedIPDelayMax", p.SlowedIPDelayMax)
 	if p.BackoffMax < p.BackoffMin {
-		faults = append(
-			faults,
-			fmt.Errorf("politeness: BackoffMax %v is less than BackoffMin %v", p.BackoffMax, p.BackoffMin),
-		)
+		faults = append(faults,
+			fmt.Errorf("politeness: BackoffMax %v is less than BackoffMin %v", p.BackoffMax, p.BackoffMin))
 	}
 	for name, waits := range map[string][]time.Duration{"RetryDelays": p.RetryDelays, "HostBackoff": p.HostBackoff} {
 		if len(waits) == 0 {

@@ -66,11 +66,9 @@ func (a *access) guard(next http.Handler) http.Handler {
 		isByPage := r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != ""
 		switch {
 		case a.tcp && !a.isCalled(r.Host):
-			http.Error(
-				w,
+			http.Error(w,
 				"this server is called by its address, by localhost or by a name of --listen or --listen-name",
-				http.StatusMisdirectedRequest,
-			)
+				http.StatusMisdirectedRequest)
 		case a.tcp && r.Header.Get("Authorization") == "" && (isByPage || r.URL.Path != "/healthz"):
 			browsers.ServeHTTP(w, r)
 		case isByPage:

@@ -85,13 +85,8 @@ func (l *fewConns) admit(p *placed) bool {
 	l.conns = append(l.conns, p)
 	l.mu.Unlock()
 	if victim != nil {
-		l.log.Warn(
-			"control: all connections are taken: idle ones are closed for new ones",
-			"connections",
-			l.most,
-			"client",
-			victim.client.String(),
-		)
+		l.log.Warn("control: all connections are taken: idle ones are closed for new ones", "connections", l.most,
+			"client", victim.client.String())
 		_ = victim.Conn.Close() // its server sees that, and closes it again
 	}
 	return true

@@ -222,11 +222,8 @@ func newHandler(crawl Crawl, o Options, live *dashboard.Live) http.Handler {
 	h := &handler{crawl: crawl, log: o.Log, reload: o.Reload}
 	mux := http.NewServeMux()
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(
-		newCollector(crawl),
-		collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	)
+	registry.MustRegister(newCollector(crawl), collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answer(w, crawl.Report()) })
@@ -246,14 +243,10 @@ func newHandler(crawl Crawl, o Options, live *dashboard.Live) http.Handler {
 	mux.HandleFunc("GET /rules", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, HostRulesOf(crawl.HostRules()))
 	})
-	mux.HandleFunc(
-		"POST /pause",
-		h.act(func() (string, bool) { return choose(crawl.Pause(), "paused", "the crawl is paused already") }),
-	)
-	mux.HandleFunc(
-		"POST /resume",
-		h.act(func() (string, bool) { return choose(crawl.Resume(), "resumed", "the crawl is not paused") }),
-	)
+	mux.HandleFunc("POST /pause",
+		h.act(func() (string, bool) { return choose(crawl.Pause(), "paused", "the crawl is paused already") }))
+	mux.HandleFunc("POST /resume",
+		h.act(func() (string, bool) { return choose(crawl.Resume(), "resumed", "the crawl is not paused") }))
 	mux.HandleFunc("POST /stop", h.act(func() (string, bool) { return stop(crawl), true }))
 	mux.HandleFunc("POST /leave", h.leave)
 	mux.HandleFunc("POST /reload", h.readAgain)

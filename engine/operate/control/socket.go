@@ -98,10 +98,7 @@ func shorten(path string) (short string, done func() error, err error) {
 	const through = "/proc/self/fd"
 	if _, err := os.Stat(through); err != nil {
 		return "", nil, fmt.Errorf(
-			"%s: %d bytes are too many for a socket's path; start the crawl with --listen host:port",
-			path,
-			len(path),
-		)
+			"%s: %d bytes are too many for a socket's path; start the crawl with --listen host:port", path, len(path))
 	}
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {

@@ -30,10 +30,8 @@ func CompileExtensions(list []string) (*Extensions, error) {
 		}) >= 0:
 			faults = append(faults, fmt.Errorf("%w: %q", ErrExtension, text))
 		case strings.Contains(name, "."):
-			faults = append(
-				faults,
-				fmt.Errorf("%w: %q: only what follows the last dot of a path is one", ErrExtension, text),
-			)
+			faults = append(faults,
+				fmt.Errorf("%w: %q: only what follows the last dot of a path is one", ErrExtension, text))
 		case len(name) > extensionMax:
 			faults = append(faults, fmt.Errorf("%w: %q: it is longer than %d bytes", ErrExtension, text, extensionMax))
 		default:

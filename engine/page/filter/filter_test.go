@@ -100,13 +100,8 @@ func TestScopes_ofNamesWithoutAPublicSuffix(t *testing.T) {
 
 // If all seeds are addresses, the scope contains these addresses at any port, and no names.
 func TestScopes_ofAddressesAdmitNoName(t *testing.T) {
-	s := seeds(
-		t,
-		"http://127.0.0.1:8080/a/",
-		"https://198.51.100.7/",
-		"http://[2001:db8::1]:81/",
-		"http://[::ffff:192.0.2.1]/",
-	)
+	s := seeds(t, "http://127.0.0.1:8080/a/", "https://198.51.100.7/", "http://[2001:db8::1]:81/",
+		"http://[::ffff:192.0.2.1]/")
 	for _, url := range []string{"http://127.0.0.1/", "http://127.0.0.1:8080/b", "https://127.0.0.1/",
 		"http://198.51.100.7:99/", "http://[2001:db8::1]/x"} {
 		if !scope(t, "domain", s).Admits([]byte(url), Way{Depth: 1}) ||

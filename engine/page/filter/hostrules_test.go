@@ -149,13 +149,8 @@ example.net       exclude
 func TestHostRules_laterOnesReplaceWhatIsAsNarrow(t *testing.T) {
 	fixed, _ := hostRules(t, ".a.test host-delay=1s max-per-host=3\nwww.a.test host-delay=2s")
 	live := new(HostRules)
-	live, taken, err := live.With(
-		".a.test host-delay=9s",
-		"no rule",
-		".b.test exclude",
-		".a.test host-delay=8s",
-		".b.test max-per-host=1",
-	)
+	live, taken, err := live.With(".a.test host-delay=9s", "no rule", ".b.test exclude", ".a.test host-delay=8s",
+		".b.test max-per-host=1")
 	if taken != 4 || err == nil || !strings.Contains(err.Error(), `"no rule"`) {
 		t.Fatalf("%d taken, %v", taken, err)
 	}

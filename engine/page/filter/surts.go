@@ -125,12 +125,8 @@ func (s *SURTs) hang(rules Rules) error {
 		t := &s.tails[i]
 		if i > 0 && s.tails[i-1].node == t.node && s.tails[i-1].sign == -t.sign &&
 			bytes.Equal(s.tailText(&s.tails[i-1]), s.tailText(t)) {
-			return fmt.Errorf(
-				"%w: what ends in %q stands in %s with a + and with a -",
-				ErrSURT,
-				s.tailText(t),
-				cmp.Or(rules.Name, "the list"),
-			)
+			return fmt.Errorf("%w: what ends in %q stands in %s with a + and with a -", ErrSURT, s.tailText(t),
+				cmp.Or(rules.Name, "the list"))
 		}
 		span := &s.spans[t.node]
 		if span.to == 0 {

@@ -65,13 +65,8 @@ func TestSURTForms(t *testing.T) {
 
 // The longest prefix decides, in any order of the file.
 func TestTheLongestSURTDecides(t *testing.T) {
-	s, list := surts(
-		t,
-		"-http://(org,example,)/private/",
-		"+http://(org,example,",
-		"-http://(org,example,www,)/a",
-		"+http://(org,example,)/private/press/",
-	)
+	s, list := surts(t, "-http://(org,example,)/private/", "+http://(org,example,", "-http://(org,example,www,)/a",
+		"+http://(org,example,)/private/press/")
 	for url, where := range map[string]string{
 		"http://example.org/": "+2", "http://example.org/private/x": "-1", "http://example.org/private/press/y": "+4",
 		"http://www.example.org/about": "-3", "http://www.example.org/b": "+2",
@@ -224,19 +219,12 @@ func FuzzSURT(f *testing.F) {
 func manyLists(t testing.TB, n int) map[string]*Lists {
 	var hosts, prefixes, blocks []string
 	for i := range n {
-		hosts = append(
-			hosts,
-			fmt.Sprintf("%ssite%d.%s", []string{"", "."}[i%2], i*7, []string{"com", "org", "co.uk"}[i%3]),
-		)
+		hosts = append(hosts,
+			fmt.Sprintf("%ssite%d.%s", []string{"", "."}[i%2], i*7, []string{"com", "org", "co.uk"}[i%3]))
 		prefixes = append(
 			prefixes,
-			fmt.Sprintf(
-				"%shttp://(%s,site%d,)/dir%d/",
-				[]string{"+", "-"}[i%2],
-				[]string{"com", "org", "uk,co"}[i%3],
-				i*7,
-				i%5,
-			),
+			fmt.Sprintf("%shttp://(%s,site%d,)/dir%d/", []string{"+", "-"}[i%2], []string{"com", "org", "uk,co"}[i%3],
+				i*7, i%5),
 		)
 		blocks = append(blocks, fmt.Sprintf("10.%d.%d.%d/%d", i>>16&255, i>>8&255, i&255, 24+i%9))
 	}
@@ -273,23 +261,10 @@ func testURLs(n int) (urls [][]byte) {
 		k := r.IntN(7_000_000)
 		urls = append(
 			urls,
-			fmt.Appendf(
-				nil,
-				"https://www.site%d.%s/dir%d/archive/page-%d.html?id=%d",
-				k,
-				[]string{"com", "org", "co.uk"}[k/7%3],
-				k/7%5,
-				k,
-				k,
-			),
-			fmt.Appendf(
-				nil,
-				"http://site%d.%s/dir%d/photo%d.jpg",
-				k/7*7,
-				[]string{"com", "org", "co.uk"}[k/7%3],
-				k/7%5,
-				k,
-			),
+			fmt.Appendf(nil, "https://www.site%d.%s/dir%d/archive/page-%d.html?id=%d", k,
+				[]string{"com", "org", "co.uk"}[k/7%3], k/7%5, k, k),
+			fmt.Appendf(nil, "http://site%d.%s/dir%d/photo%d.jpg", k/7*7, []string{"com", "org", "co.uk"}[k/7%3],
+				k/7%5, k),
 		)
 	}
 	return urls

@@ -49,10 +49,8 @@ func written(
 // places returns n places of one URL, with revisits among them.
 func places(rng *rand.Rand, n int) (all []capture.Place) {
 	for i := range n {
-		all = append(
-			all,
-			capture.Place{Serial: uint32(i / 3), Offset: int64(i)*1000 + rng.Int64N(1000), Revisit: rng.IntN(3) == 0},
-		)
+		all = append(all,
+			capture.Place{Serial: uint32(i / 3), Offset: int64(i)*1000 + rng.Int64N(1000), Revisit: rng.IntN(3) == 0})
 	}
 	return all
 }

@@ -23,13 +23,8 @@ func TestGolden_catalogue(t *testing.T) {
 	}
 	disk := vfs.NewMem(1)
 	_, checkpoint := written(t, disk, of)
-	back, checkpoint := golden.CompareCheckpoint(
-		t,
-		"catalogue-1.tar",
-		"0d6b42a46ba505b85d0896aa3c54bb74f05ddf111ea8b53ce509016b02de73c8",
-		disk,
-		checkpoint,
-	)
+	back, checkpoint := golden.CompareCheckpoint(t, "catalogue-1.tar",
+		"0d6b42a46ba505b85d0896aa3c54bb74f05ddf111ea8b53ce509016b02de73c8", disk, checkpoint)
 	c, err := capture.OpenIndex(back, "catalogue", checkpoint)
 	if err != nil {
 		t.Fatal(err)

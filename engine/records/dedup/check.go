@@ -150,10 +150,8 @@ func checkFilter(s *source, v slot) error {
 		return nil // a merge has released it
 	}
 	if from, to := f.find(v.hash); int(s.at) < from || int(s.at) >= to {
-		return s.r.corrupt(
-			int64(s.number)*blockBytes,
-			fmt.Sprintf("the filter does not admit record %d of segment %d", s.at, s.segment),
-		)
+		return s.r.corrupt(int64(s.number)*blockBytes,
+			fmt.Sprintf("the filter does not admit record %d of segment %d", s.at, s.segment))
 	}
 	return nil
 }

@@ -32,10 +32,8 @@ func stubborn(t *testing.T, call func() error) (refused int) {
 func failing(op faultfs.Op) *faultfs.Script {
 	rules := []faultfs.Rule{{Op: op, Name: "entries", From: 3, Count: 40, Err: syscall.ENOSPC, Short: 100}}
 	for from := 1; from < 3000; from += 3 + from%5 {
-		rules = append(
-			rules,
-			faultfs.Rule{Op: op, Name: "run-*", From: from, Count: 2, Err: syscall.ENOSPC, Short: 100},
-		)
+		rules = append(rules,
+			faultfs.Rule{Op: op, Name: "run-*", From: from, Count: 2, Err: syscall.ENOSPC, Short: 100})
 	}
 	return faultfs.NewScript(rules...)
 }
@@ -131,10 +129,8 @@ func TestY4_AnInsertBesideAWriteThatFails(t *testing.T) {
 		mem := vfs.NewMem(1)
 		m := open(
 			t,
-			faultfs.New(
-				mem,
-				faultfs.NewScript(faultfs.Rule{Op: faultfs.Write, Count: 1, Err: syscall.EIO, Delay: time.Minute}),
-			),
+			faultfs.New(mem,
+				faultfs.NewScript(faultfs.Rule{Op: faultfs.Write, Count: 1, Err: syscall.EIO, Delay: time.Minute})),
 			nil,
 		)
 		var wg sync.WaitGroup

@@ -73,10 +73,8 @@ func (o Options) Validate() error {
 		faults = append(faults, errors.New("dedup: no directory"))
 	}
 	if o.MemoryBytes < memoryBytesMin {
-		faults = append(
-			faults,
-			fmt.Errorf("dedup: %d bytes of memory are too few; give at least %d", o.MemoryBytes, memoryBytesMin),
-		)
+		faults = append(faults,
+			fmt.Errorf("dedup: %d bytes of memory are too few; give at least %d", o.MemoryBytes, memoryBytesMin))
 	}
 	if o.BufferBytes < 1 {
 		faults = append(faults, fmt.Errorf("dedup: a buffer of %d bytes", o.BufferBytes))

@@ -116,13 +116,8 @@ func TestWhatADigestCosts(t *testing.T) {
 	st := m.Stats()
 	tables := int64(2 * m.index.tables.limit * slotsPerDigest * slotBytes)
 	per := float64(st.MemoryBytes-tables) / n
-	t.Logf(
-		"%.2f bytes of memory, %.2f of disk, %.2f writes, %.4f errors",
-		per,
-		float64(st.RunBytes)/n,
-		float64(st.Merged)/n,
-		float64(st.FilterErrors)/n,
-	)
+	t.Logf("%.2f bytes of memory, %.2f of disk, %.2f writes, %.4f errors", per, float64(st.RunBytes)/n,
+		float64(st.Merged)/n, float64(st.FilterErrors)/n)
 	if per > 1.6 || tables > m.index.memoryBytes/tableShare {
 		t.Errorf("%.2f bytes of memory for a digest, and %d of tables", per, tables)
 	}

@@ -11,11 +11,8 @@ import (
 // An answered page of a healthy site must not allocate, however many addresses the site has.
 func TestAnAnsweredPageAllocatesNothing(t *testing.T) {
 	var s State
-	s.SetAddrs(
-		[]netip.Addr{netip.MustParseAddr("198.18.0.1"), netip.MustParseAddr("198.18.0.2")},
-		netip.MustParseAddr("198.18.0.1"),
-		time.Time{},
-	)
+	s.SetAddrs([]netip.Addr{netip.MustParseAddr("198.18.0.1"), netip.MustParseAddr("198.18.0.2")},
+		netip.MustParseAddr("198.18.0.1"), time.Time{})
 	if n := testing.AllocsPerRun(100, s.NotePageAnswer); n != 0 {
 		t.Errorf("%v allocations for each page", n)
 	}

@@ -17,11 +17,8 @@ func goldenSites() []State {
 	now := time.Unix(1e9, 5)
 	rules := robots.Parse([]byte("User-agent: *\nDisallow: /a\n"), "orbweaver")
 	var many State
-	many.SetAddrs(
-		[]netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("2001:db8::1")},
-		netip.MustParseAddr("10.0.0.1"),
-		now,
-	)
+	many.SetAddrs([]netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("2001:db8::1")},
+		netip.MustParseAddr("10.0.0.1"), now)
 	many.SetRules(rules, now.Add(time.Hour))
 	return []State{
 		{}, many, New(rules, now, now),

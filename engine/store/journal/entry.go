@@ -115,17 +115,8 @@ func (e *Entry) check() error {
 		int(e.Outcome) >= outcome.Count ||
 		e.Kind < KindPage ||
 		e.Kind > kindSynced {
-		return fmt.Errorf(
-			"%w: kind %d, outcome %d, status %d, depth %d, hops %d, offset %d, length %d",
-			errJournalRange,
-			e.Kind,
-			e.Outcome,
-			e.Status,
-			e.Depth,
-			e.Hops,
-			e.Offset,
-			e.Length,
-		)
+		return fmt.Errorf("%w: kind %d, outcome %d, status %d, depth %d, hops %d, offset %d, length %d",
+			errJournalRange, e.Kind, e.Outcome, e.Status, e.Depth, e.Hops, e.Offset, e.Length)
 	}
 	return nil
 }

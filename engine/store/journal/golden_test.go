@@ -67,12 +67,8 @@ func TestGolden_journal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	content := golden.Compare(
-		t,
-		"journal-4",
-		"509695942037879ad39e629a038bb8b80fe7624c60d3ebf4f9fe8db2829edd25",
-		vfstest.ReadAll(t, disk, Name("d", 7)),
-	)
+	content := golden.Compare(t, "journal-4", "509695942037879ad39e629a038bb8b80fe7624c60d3ebf4f9fe8db2829edd25",
+		vfstest.ReadAll(t, disk, Name("d", 7)))
 	if head, ok := decodeJournalHead(content); !ok || head != (journalHead{generation: 6, length: 4711}) {
 		t.Errorf("the head is %+v, %v", head, ok)
 	}

@@ -186,10 +186,8 @@ func TestWorker_refusesUntilOneIsFetched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, map[string]string{"/c": okHTML})
 		s := known()
-		s.SetRules(
-			robots.Parse([]byte("User-agent: *\nDisallow: /a\nDisallow: /b\n"), robots.Token),
-			time.Now().Add(site.RobotsLifetime),
-		)
+		s.SetRules(robots.Parse([]byte("User-agent: *\nDisallow: /a\nDisallow: /b\n"), robots.Token),
+			time.Now().Add(site.RobotsLifetime))
 		r := g.visit(t, visitOf(s, "/a", "/b", "/c", "/d"))
 		left := pathsOf(r.Release.Unused)
 		if !slices.Equal(left, []string{"/d"}) || !slices.Equal(g.server.asked, []string{"/c"}) {

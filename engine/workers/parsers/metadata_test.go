@@ -64,37 +64,19 @@ func TestMetadataContainsWhatOtherRecordsLack(t *testing.T) {
 	f("all", all, plain(), &attempt.Attempt{Hops: queued.Hops{Depth: 2, Redirects: 1}, Tries: 1},
 		"hopsFromSeed: LLR|attempt: 2")
 	f("a seed", auto, plain(), &attempt.Attempt{Seed: true}, "seed: ")
-	f(
-		"a rule",
-		auto,
-		plain(),
-		&attempt.Attempt{Hops: queued.Hops{Depth: 1}, RobotsRule: []byte("3 Allow: /a\x00b")},
-		"hopsFromSeed: L|robots-allowed-by-line: 3 Allow: /a b",
-	)
+	f("a rule", auto, plain(), &attempt.Attempt{Hops: queued.Hops{Depth: 1}, RobotsRule: []byte("3 Allow: /a\x00b")},
+		"hopsFromSeed: L|robots-allowed-by-line: 3 Allow: /a b")
 	f("robots.txt", all, plain(), &attempt.Attempt{IsRobots: true}, "hopsFromSeed: P")
-	f(
-		"where it came from",
-		MetadataOptions{Via: true},
-		plain(),
+	f("where it came from", MetadataOptions{Via: true}, plain(),
 		&attempt.Attempt{Hops: queued.Hops{Depth: 1}, HopPath: []byte("E"), Via: []byte("http://v.test/")},
-		"via: http://v.test/|hopsFromSeed: E",
-	)
-	f(
-		"half known",
-		MetadataOptions{Via: true},
-		plain(),
-		&attempt.Attempt{Hops: queued.Hops{Depth: 1}, Via: []byte("http://v.test/")},
-		"via: http://v.test/",
-	)
+		"via: http://v.test/|hopsFromSeed: E")
+	f("half known", MetadataOptions{Via: true}, plain(),
+		&attempt.Attempt{Hops: queued.Hops{Depth: 1}, Via: []byte("http://v.test/")}, "via: http://v.test/")
 	f("outlinks", MetadataOptions{Outlinks: true}, plain(), &attempt.Attempt{Hops: queued.Hops{Depth: 1}},
 		"hopsFromSeed: L|outlink: http://a.test/b%20c L a/@href|outlink: http://a.test/x.png E img/@src")
-	f(
-		"early hints",
-		auto,
-		&fetch.Page{Interim: []byte("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")},
+	f("early hints", auto, &fetch.Page{Interim: []byte("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")},
 		&attempt.Attempt{Hops: queued.Hops{Depth: 1}},
-		"hopsFromSeed: L|interim-response: HTTP/1.1 103 Early Hints|interim-response: Link: </a>",
-	)
+		"hopsFromSeed: L|interim-response: HTTP/1.1 103 Early Hints|interim-response: Link: </a>")
 	f("TLS", auto, &fetch.Page{Connection: fetch.Connection{Secure: true, TLS: fetch.TLSFacts{
 		Version: tls.VersionTLS13, Cipher: tls.TLS_AES_128_GCM_SHA256, Resumed: true, Fault: "expired",
 		Chain: [32]byte{0xab, 31: 0xcd},
@@ -165,10 +147,8 @@ func TestUnchangedPageIsRevisit(t *testing.T) {
 // readGroup reads the first record that was packed, as if it were a file.
 func readGroup(t *testing.T, enc *warc.Encoder) *warc.RecordRead {
 	t.Helper()
-	z := warc.NewReader(
-		bytes.NewReader(enc.Group().Bytes()),
-		warc.ReaderOptions{Syntax: warc.Fail, Spec: warc.Fail, Block: warc.Fail},
-	)
+	z := warc.NewReader(bytes.NewReader(enc.Group().Bytes()),
+		warc.ReaderOptions{Syntax: warc.Fail, Spec: warc.Fail, Block: warc.Fail})
 	defer z.Close()
 	rec, err := z.Next()
 	if err == nil {

@@ -35,10 +35,8 @@ func ReadIdentity(name string, now time.Time) (id *identity.Identity, warnings [
 		warnings = append(warnings, said)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
-		warnings = append(
-			warnings,
-			fmt.Sprintf("%s holds a secret, and others may read or change it (mode %04o): chmod 600 %s", name, mode, name),
-		)
+		warnings = append(warnings,
+			fmt.Sprintf("%s holds a secret, and others may read or change it (mode %04o): chmod 600 %s", name, mode, name))
 	}
 	return id, warnings, nil
 }

@@ -47,10 +47,8 @@ func (c *agentOptions) agents(inv *command.Invocation, cfg *engine.Config, log *
 	case c.AgentFile != "" && c.AgentPlain:
 		bad.Add("--agent-plain", errors.New("with --agent-file: one or the other"))
 	case c.AgentFile == "" && !c.AgentPlain:
-		bad.Add(
-			"--agent-file",
-			errors.New("an agent needs its file, which 'orbweaver ca issue' makes; or --agent-plain, on loopback"),
-		)
+		bad.Add("--agent-file",
+			errors.New("an agent needs its file, which 'orbweaver ca issue' makes; or --agent-plain, on loopback"))
 	case c.AgentFile != "":
 		bad.Add("--agent-file", c.identify(&o, log))
 	}
@@ -67,10 +65,8 @@ func (c *agentOptions) agents(inv *command.Invocation, cfg *engine.Config, log *
 		case err != nil:
 			bad.Add("--join", err)
 		case o.GossipAddr.Addr().IsLoopback() && !a.Addr().IsLoopback():
-			bad.Add(
-				"--gossip",
-				fmt.Errorf("the agent at %v cannot reach %v: give an address of this machine that it can", a, o.GossipAddr),
-			)
+			bad.Add("--gossip",
+				fmt.Errorf("the agent at %v cannot reach %v: give an address of this machine that it can", a, o.GossipAddr))
 		case a != o.GossipAddr:
 			o.Join = append(o.Join, a.String())
 		}

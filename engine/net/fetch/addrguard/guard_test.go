@@ -257,11 +257,8 @@ func TestGuardAllows(t *testing.T) {
 // Addresses of this machine are refused, unless the operator allowed them by range; addresses on which this process
 // listens are always refused.
 func TestHostile_N10_ourOwnAddressesAndOurControlPortAreRefused(t *testing.T) {
-	g, err := New(
-		[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("8.8.4.0/24")},
-		[]int{9000},
-		nil,
-	).Own()
+	g, err := New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("8.8.4.0/24")},
+		[]int{9000}, nil).Own()
 	if err != nil {
 		t.Fatal(err)
 	}

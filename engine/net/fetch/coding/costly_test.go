@@ -146,14 +146,8 @@ func TestHonestZstdIsDecodedWhole(t *testing.T) {
 			_ = w.Close()
 			packed := append([]byte("\x50\x2a\x4d\x18\x04\x00\x00\x00skip"), b.Bytes()...)
 			if got, fault := decode(d, "zstd", packed); fault != coding.OK || !bytes.Equal(got, body) {
-				t.Errorf(
-					"level %v, flushed every %d bytes: %v, %d of %d bytes",
-					level,
-					flush,
-					fault,
-					len(got),
-					len(body),
-				)
+				t.Errorf("level %v, flushed every %d bytes: %v, %d of %d bytes", level, flush, fault, len(got),
+					len(body))
 			}
 		}
 	}

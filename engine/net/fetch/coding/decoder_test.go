@@ -113,12 +113,8 @@ func TestHostile_Z01_Z02_bombsAreNotUnpacked(t *testing.T) {
 
 func TestHostile_Z02_largeWindowsAreNotOpened(t *testing.T) {
 	var b bytes.Buffer
-	w, err := zstd.NewWriter(
-		&b,
-		zstd.WithWindowSize(64<<20),
-		zstd.WithEncoderConcurrency(1),
-		zstd.WithSingleSegment(false),
-	)
+	w, err := zstd.NewWriter(&b, zstd.WithWindowSize(64<<20), zstd.WithEncoderConcurrency(1),
+		zstd.WithSingleSegment(false))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,13 +97,7 @@ func TestFramingModel(t *testing.T) {
 		raw = append(raw, "\r\n"...)
 		end := len(raw)
 		raw = append(raw, "surplus"...)
-		f, got, used := frameAll(
-			Chunked,
-			0,
-			Limits{1 << 20, 1 << 20},
-			raw,
-			func(n int) int { return 1 + rng.IntN(n) },
-		)
+		f, got, used := frameAll(Chunked, 0, Limits{1 << 20, 1 << 20}, raw, func(n int) int { return 1 + rng.IntN(n) })
 		if f.End != Whole || used != end || !bytes.Equal(got, want) {
 			t.Fatalf("%q: %q, ends %d at %d of %d", raw, got, f.End, used, end)
 		}
