@@ -60,7 +60,8 @@ type Hidden struct {
 	Separate      int     // components of the graph that only a seed of their own leads to
 	SeparateHosts int     // hosts of each
 	Series        float64 // share of hosts whose leaf pages are in one folder, with numbers that differ by one
-	Unlinked      float64 // share of the pages of a series that no page links to
+	Folders       float64 // share of other hosts that have leaf pages in folders, each with a page of its own
+	Unlinked      float64 // share of the pages of a series, and of those of folders, that no page links to
 }
 
 // Payloads is what pages consist of, and how they change.
@@ -210,7 +211,7 @@ func (c Config) Validate() error {
 	}
 	for _, s := range []float64{
 		c.ExternalShare, c.HubShare, c.OtherShare, c.CopyShare, c.HTTPSShare, c.GzipShare, c.AltPortShare, c.Validators,
-		c.Changing, c.Homophily, c.Series, c.Unlinked,
+		c.Changing, c.Homophily, c.Series, c.Folders, c.Unlinked,
 	} {
 		bad(s >= 0 && s <= 1, "share %g: want 0 to 1", s)
 	}

@@ -12,7 +12,7 @@ func (m *Model) separateOf(i int) (first int, ok bool) {
 
 // isUnlinked says that no page links to a page of the host.
 func (h *Host) isUnlinked(page int) bool {
-	return h.series != 0 && h.model.config.Unlinked > 0 && h.PageAt(page).IsUnlinked
+	return (h.series != 0 || h.hasFolders) && h.model.config.Unlinked > 0 && h.PageAt(page).IsUnlinked
 }
 
 // linked is a page of the host, or its root if no page may link to that.

@@ -46,8 +46,10 @@ type Host struct {
 	Port   int
 	IsHub  bool   // its first page links to many other hosts
 	series uint32 // 0, or what its leaf pages have as Words: they are a series
-	prefix uint8  // which of hostPrefixes its name begins with
-	Robots RobotsKind
+	// hasFolders says that some leaf pages are in a folder. The page of the folder is unlinked.
+	hasFolders bool
+	prefix     uint8 // which of hostPrefixes its name begins with
+	Robots     RobotsKind
 }
 
 // Most hosts have a bare name, some live under the usual labels.
@@ -85,6 +87,10 @@ func (m *Model) HostAt(i int) Host {
 		if r := draw.RNG(m.Hash(saltSeries, i, 0)); r.Float() < m.config.Series {
 			h.series = uint32(r.Next()) | 1
 		}
+	}
+	if m.config.Folders > 0 && h.series == 0 && i < m.outsideFarms() {
+		r := draw.RNG(m.Hash(saltSeries, i, 1))
+		h.hasFolders = r.Float() < m.config.Folders
 	}
 	return h
 }

@@ -77,11 +77,30 @@ type Page struct {
 	Bytes int // bytes, about
 
 	isInSeries bool
+	isPlain    bool // of a host with folders: an even page may be that of a folder, with the next one in it
+	isFolder   bool
+	folder     int  // the page of the folder that it is in; 0 for none
 	IsUnlinked bool // no page links to it
 }
 
 // PageAt draws the facts of a page, 0 <= p < h.Pages. Only leaves of the tree are odd in any way.
 func (h *Host) PageAt(p int) Page {
+	f := h.draw(p)
+	switch {
+	case !f.isPlain:
+	case p%2 == 0:
+		f.isFolder = p+1 < h.Pages && h.draw(p+1).isPlain
+		f.IsUnlinked = f.isFolder
+	default:
+		if folder := h.draw(p - 1); folder.isPlain {
+			f.folder, f.Words = p-1, folder.Words
+		}
+	}
+	return f
+}
+
+// draw draws the facts of a page without its folder.
+func (h *Host) draw(p int) Page {
 	m := h.model
 	hash := h.Hash(saltPage, p)
 	f := Page{Words: uint32(hash >> 8), Bytes: int(m.sizes[hash>>52])}
@@ -106,6 +125,8 @@ func (h *Host) PageAt(p int) Page {
 	case h.series != 0:
 		f.isInSeries, f.Words = true, h.series
 		f.IsUnlinked = r.Float() < m.config.Unlinked
+	case h.hasFolders:
+		f.isPlain = p%2 == 1 || r.Float() < m.config.Unlinked
 	}
 	return f
 }
@@ -150,7 +171,13 @@ func appendPagePath(dst []byte, p int, f *Page) []byte {
 		return num("/hidden/", ".html")
 	}
 	dst = append(dst, w1...)
-	if f.isInSeries {
+	switch {
+	case f.isInSeries:
+		return num("/item-", ".html")
+	case f.isFolder:
+		return num("/", "/")
+	case f.folder > 0:
+		dst = strconv.AppendInt(append(dst, '/'), int64(f.folder), 10)
 		return num("/item-", ".html")
 	}
 	switch f.style {

@@ -158,14 +158,14 @@ func TestMining_hasALimit(t *testing.T) {
 	}
 }
 
-// hiddenCrawl crawls a web with two separate components, and with series on a share of the hosts; no page links to 40 %
-// of their pages. Seeds beyond the first five are those of separate components.
-func hiddenCrawl(t *testing.T, seed uint64, series float64, seeds int, how ...string) (v judge.Verdict) {
+// hiddenCrawl crawls a web with two separate components, and with series or folders on a share of the hosts; no page
+// links to 40 % of their pages. Seeds beyond the first five are those of separate components.
+func hiddenCrawl(t *testing.T, seed uint64, series, folders float64, seeds int, how ...string) (v judge.Verdict) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		world := simweb.Plain()
 		world.Seed, world.Hosts, world.PageBytesMean, world.PagesPerHostMean = seed, 120, 2000, 30
-		world.Hidden = simweb.Hidden{Separate: 2, SeparateHosts: 10, Series: series, Unlinked: 0.4}
+		world.Hidden = simweb.Hidden{Separate: 2, SeparateHosts: 10, Series: series, Folders: folders, Unlinked: 0.4}
 		rig := testbed.MustRig(t, world, true)
 		rig.Seeds = rig.World.Seeds(5)[:seeds]
 		cfg := rig.Config()
@@ -179,8 +179,9 @@ func hiddenCrawl(t *testing.T, seed uint64, series float64, seeds int, how ...st
 			HostDelay: cfg.Politeness.HostDelay, IPDelay: cfg.Politeness.IPDelay, Expect: judge.ExpectOptions{Seeds: rig.Seeds},
 		}, crawled)
 	})
-	t.Logf("seed %d, series on %.1f of the hosts, %d seeds, %v: recall %.3f of %d, %.2f requests a find, %d pages",
-		seed, series, seeds, how, v.Recall(), v.Unlinked, v.RequestsPerFind(), v.Fetched)
+	t.Logf("seed %d, series on %.1f and folders on %.1f of the hosts, %d seeds, %v: recall %.3f of %d, "+
+		"%.2f requests a find, %d pages",
+		seed, series, folders, seeds, how, v.Recall(), v.Unlinked, v.RequestsPerFind(), v.Fetched)
 	if !v.Sound() {
 		t.Errorf("seed %d, %v: %+v", seed, how, v)
 	}
@@ -192,19 +193,42 @@ func hiddenCrawl(t *testing.T, seed uint64, series float64, seeds int, how ...st
 func TestMining_findsUnlinkedPagesOfASimulatedWeb(t *testing.T) {
 	for i := range uint64(testbed.Reduce(3, 1)) {
 		seed := *testbed.FirstSeed + i
-		few, all := hiddenCrawl(t, seed, 0.3, 7, "siblings"), hiddenCrawl(t, seed, 1, 7, "siblings")
+		few, all := hiddenCrawl(t, seed, 0.3, 0, 7, "siblings"), hiddenCrawl(t, seed, 1, 0, 7, "siblings")
 		if few.Unlinked < 100 || few.Recall() < 0.9 || few.RequestsPerFind() > 8 {
 			t.Errorf("seed %d: recall %.3f, %.2f requests a find", seed, few.Recall(), few.RequestsPerFind())
 		}
 		if all.Recall() < 0.9 || all.RequestsPerFind() > 2 {
 			t.Errorf("seed %d, series everywhere: recall %.3f, %.2f requests a find", seed, all.Recall(), all.RequestsPerFind())
 		}
-		plain := hiddenCrawl(t, seed, 0.3, 7)
+		plain := hiddenCrawl(t, seed, 0.3, 0, 7)
 		if plain.UnlinkedFound+plain.MinedMisses+plain.MinedHits > 0 || plain.Fetched != few.Fetched {
 			t.Errorf("seed %d, without: %+v", seed, plain)
 		}
-		if rest := hiddenCrawl(t, seed, 0.3, 5); rest.Fetched >= plain.Fetched {
+		if rest := hiddenCrawl(t, seed, 0.3, 0, 5); rest.Fetched >= plain.Fetched {
 			t.Errorf("seed %d, without the seeds of separate components: %+v", seed, rest)
+		}
+	}
+}
+
+// More than half of the folders that no page links to are found. Sites have some 20 requests for folders without a
+// page, and those with few such folders are given up.
+func TestMining_findsUnlinkedFoldersOfASimulatedWeb(t *testing.T) {
+	for i := range uint64(testbed.Reduce(3, 1)) {
+		seed := *testbed.FirstSeed + i
+		few := hiddenCrawl(t, seed, 0, 0.3, 7, "ancestors")
+		if few.Unlinked < 50 || few.Recall() < 0.55 || few.RequestsPerFind() > 20 {
+			t.Errorf("seed %d: recall %.3f of %d, %.2f requests a find", seed, few.Recall(), few.Unlinked,
+				few.RequestsPerFind())
+		}
+		if plain := hiddenCrawl(t, seed, 0, 0.3, 7); plain.UnlinkedFound > 0 || plain.Fetched != few.Fetched {
+			t.Errorf("seed %d, without: %+v", seed, plain)
+		}
+		if testbed.Reduced {
+			return
+		}
+		all := hiddenCrawl(t, seed, 0, 1, 7, "ancestors")
+		if all.Recall() < 0.7 || all.RequestsPerFind() > 8 {
+			t.Errorf("seed %d, everywhere: recall %.3f, %.2f requests a find", seed, all.Recall(), all.RequestsPerFind())
 		}
 	}
 }

@@ -18,6 +18,35 @@ func hiddenWorld(t *testing.T) *Web {
 	return testWorld(t, c)
 }
 
+// No page links to the page of a folder. Another one, which is linked, is in the folder.
+func TestHidden_folders(t *testing.T) {
+	c := simweb.Plain()
+	c.Hosts, c.PagesPerHostMean, c.Folders, c.Unlinked = 60, 20, 0.5, 0.4
+	w := testWorld(t, c)
+	folders := 0
+	for i := range c.Hosts {
+		h := w.HostAt(i)
+		for p := range h.Pages {
+			if f := h.PageAt(p); !f.IsUnlinked {
+				continue
+			}
+			folders++
+			folder := string(w.AppendURL(nil, simweb.Target{Host: int32(i), Page: uint32(p)}))
+			inside := string(w.AppendURL(nil, simweb.Target{Host: int32(i), Page: uint32(p + 1)}))
+			if !strings.HasSuffix(folder, fmt.Sprintf("/%d/", p)) || !strings.HasPrefix(inside, folder) {
+				t.Errorf("%s and %s", folder, inside)
+			}
+			if at, ok := w.Find(inside); !ok || at.Page != uint32(p+1) || h.PageAt(p+1).IsUnlinked {
+				t.Errorf("%s is %+v, %v", inside, at, ok)
+			}
+		}
+	}
+	pages := w.Expected(judge.ExpectOptions{Seeds: w.Seeds(10)}).Pages()
+	if total := int(w.PagesTotal()); folders < 20 || pages != total-folders {
+		t.Errorf("%d pages reached, of %d; %d folders", pages, total, folders)
+	}
+}
+
 // Only a seed of its own leads to a separate component, and nothing to a page without a link. Its address differs from
 // that of a linked page in the number alone.
 func TestHidden(t *testing.T) {
