@@ -17,7 +17,7 @@ import (
 )
 
 // Each of many names that do not exist costs its question and no more. The server replies after 50 ms, and 256
-// goroutines ask, as in the engine. BenchmarkStorm measures the cost of a question on real sockets.
+// goroutines ask, as in the engine. BenchmarkNames measures the cost on real sockets.
 func TestHostile_D01_aStormOfDeadNamesIsAnsweredFiveThousandASecond(t *testing.T) {
 	const dead, askers = 30_000, 256
 	story(t, dnsres.Options{CacheMax: 10_000}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
@@ -50,26 +50,6 @@ func TestHostile_D01_aStormOfDeadNamesIsAnsweredFiveThousandASecond(t *testing.T
 			t.Error("a name that does not exist is taken for an outage")
 		}
 	})
-}
-
-// BenchmarkStorm asks for names that do not exist, over real loopback sockets, with the name server in the same
-// process.
-func BenchmarkStorm(b *testing.B) {
-	script := new(dnstest.Server)
-	script.Set("*", dnstest.Script{Rcode: dns.RcodeNameError, SOA: 300})
-	r := resolverOn(b, dnsres.Options{CacheMax: 10_000, Timeout: 5 * time.Second, IPv6: true}, listen(b, script))
-	var next atomic.Int64
-	b.SetParallelism(32) // more than this would exceed the buffer of the server, which then drops questions
-	b.ReportAllocs()
-	b.RunParallel(func(p *testing.PB) {
-		for p.Next() {
-			if a := r.Resolve(b.Context(), fmt.Sprintf("n%d.test", next.Add(1))); !a.Definite() {
-				b.Error(a.Err)
-			}
-		}
-	})
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "names/s")
-	b.ReportMetric(float64(r.Stats().Timeouts), "timeouts")
 }
 
 func TestHostile_D03_anOutageOnASocket(t *testing.T) {
