@@ -20,28 +20,76 @@ type Exchanger interface {
 	Exchange(ctx context.Context, msg *dns.Msg, upstream netip.AddrPort, tcp bool) (*dns.Msg, error)
 }
 
+// asker is an Exchanger for one network. It returns at the deadline.
+type asker interface {
+	exchange(ctx context.Context, msg *dns.Msg, server netip.AddrPort, deadline time.Time) (*dns.Msg, error)
+}
+
+// limited is the asker of an Exchanger.
+type limited struct {
+	x   Exchanger
+	tcp bool
+}
+
+func (l limited) exchange(
+	ctx context.Context, msg *dns.Msg, server netip.AddrPort, deadline time.Time,
+) (*dns.Msg, error) {
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	return l.x.Exchange(ctx, msg, server, l.tcp)
+}
+
 // DialFunc opens a connection; network is "udp" or "tcp". A net.Dialer's DialContext is one.
 type DialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// NetExchanger is an Exchanger that uses a new connection of Dial for each question, so that each has its own source
-// port.
+// NetExchanger is an Exchanger that asks over sockets that Dial opens.
 type NetExchanger struct {
 	Dial DialFunc
 }
 
-// Exchange sends msg and returns the first reply to it. Over UDP it ignores datagrams that are no reply to msg: they
-// may be forged, and the true reply may still arrive.
+// Exchange sends msg over a socket of its own and returns the first reply to it. A Resolver calls it for TCP alone: it
+// uses UDP sockets again.
 func (x NetExchanger) Exchange(ctx context.Context, msg *dns.Msg, upstream netip.AddrPort, tcp bool) (*dns.Msg, error) {
+	if tcp {
+		return exchangeTCP(ctx, x.Dial, msg, upstream)
+	}
+	deadline, _ := ctx.Deadline()
+	return (&sockets{dial: x.Dial}).exchange(ctx, msg, upstream, deadline)
+}
+
+// roundTrip sends a question and waits for its reply. isSent is false if the question was not sent.
+func (k *socket) roundTrip(
+	ctx context.Context, msg *dns.Msg, deadline time.Time,
+) (reply heardReply, isSent bool, err error) {
+	packed, err := msg.PackBuffer(k.buf[:])
+	if err != nil {
+		return reply, false, fmt.Errorf("dnsres: packing a question: %w", err)
+	}
+	k.uses++
+	if err := k.conn.SetDeadline(deadline); err != nil {
+		return reply, false, fmt.Errorf("dnsres: %v: %w", k.server, err)
+	}
+	// An error here means that the connection is closed; then the read returns an error.
+	stop := context.AfterFunc(ctx, func() { _ = k.conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if _, err := k.conn.Write(packed); err != nil {
+		return reply, false, fmt.Errorf("dnsres: asking %v: %w", k.server, err)
+	}
+	reply, err = readDatagrams(k.conn, msg, k.buf[:])
+	if err != nil {
+		err = fmt.Errorf("dnsres: reply of %v: %w", k.server, err)
+	}
+	return reply, true, err
+}
+
+// exchangeTCP asks over a connection of its own.
+func exchangeTCP(ctx context.Context, dial DialFunc, msg *dns.Msg, upstream netip.AddrPort) (*dns.Msg, error) {
 	packed, err := msg.Pack()
 	if err != nil {
 		return nil, fmt.Errorf("dnsres: packing a question: %w", err)
 	}
-	network := "udp"
-	if tcp {
-		network = "tcp"
-		packed = append(binary.BigEndian.AppendUint16(make([]byte, 0, len(packed)+2), uint16(len(packed))), packed...)
-	}
-	conn, err := x.Dial(ctx, network, upstream.String())
+	packed = append(binary.BigEndian.AppendUint16(make([]byte, 0, len(packed)+2), uint16(len(packed))), packed...)
+	conn, err := dial(ctx, "tcp", upstream.String())
 	if err != nil {
 		return nil, fmt.Errorf("dnsres: dialling %v: %w", upstream, err)
 	}
@@ -57,12 +105,7 @@ func (x NetExchanger) Exchange(ctx context.Context, msg *dns.Msg, upstream netip
 	if _, err := conn.Write(packed); err != nil {
 		return nil, fmt.Errorf("dnsres: asking %v: %w", upstream, err)
 	}
-	var reply *dns.Msg
-	if tcp {
-		reply, err = readStream(conn)
-	} else {
-		reply, err = readDatagrams(conn, msg)
-	}
+	reply, err := readStream(conn)
 	if err != nil {
 		return nil, fmt.Errorf("dnsres: reply of %v: %w", upstream, err)
 	}
@@ -85,12 +128,12 @@ func readStream(conn io.Reader) (*dns.Msg, error) {
 // datagramsMax is the number of ignored datagrams after which a question fails.
 const datagramsMax = 1000
 
-func readDatagrams(conn io.Reader, q *dns.Msg) (*dns.Msg, error) {
-	buf := make([]byte, 4096) // more than the advertised size: some servers ignore it
-	for range datagramsMax {
+// readDatagrams reads datagrams into buf until one is the reply to q.
+func readDatagrams(conn io.Reader, q *dns.Msg, buf []byte) (heard heardReply, err error) {
+	for i := range datagramsMax {
 		n, err := conn.Read(buf)
 		if err != nil {
-			return nil, err
+			return heard, err
 		}
 		reply := new(dns.Msg)
 		if err := reply.Unpack(buf[:n]); err != nil {
@@ -101,11 +144,11 @@ func readDatagrams(conn io.Reader, q *dns.Msg) (*dns.Msg, error) {
 			// The caller repeats the question over TCP.
 			reply = &dns.Msg{MsgHdr: dns.MsgHdr{Id: q.Id, Response: true, Truncated: true}, Question: q.Question}
 		}
-		if match(reply, q) != matchesNot {
-			return reply, nil
+		if m := match(reply, q); m != matchesNot {
+			return heardReply{reply, m == matches && !reply.Truncated && i == 0}, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: %d datagrams and none was the reply", ErrServer, datagramsMax)
+	return heard, fmt.Errorf("%w: %d datagrams and none was the reply", ErrServer, datagramsMax)
 }
 
 // truncatedHeader reports whether the header of a message is that of a truncated reply with our id. known means that

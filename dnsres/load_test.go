@@ -60,22 +60,27 @@ func askForNames(b *testing.B, server netip.AddrPort, six bool) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	before, began := cputime.Process(), time.Now()
-	var next, failed atomic.Int64
+	var next, done, failed atomic.Int64
 	var asked sync.WaitGroup
+	var quarters [5]atomic.Int64 // when so many quarters of the names had an answer
 	for range askers {
 		asked.Go(func() {
 			for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
 				if a := r.Resolve(b.Context(), fmt.Sprintf("www.site-%d.example", i)); a.Err != nil {
 					failed.Add(1)
 				}
+				if n := done.Add(1) * 4; n%int64(b.N) < 4 {
+					quarters[n/int64(b.N)].Store(int64(time.Since(began)))
+				}
 			}
 		})
 	}
 	asked.Wait()
-	took, cpu := time.Since(began), cputime.Process()-before
+	cpu := cputime.Process() - before
 	b.StopTimer()
 	names, s := float64(b.N), r.Stats()
-	b.ReportMetric(names/took.Seconds(), "names/s")
+	// The last callers wait for questions that were lost, while nothing else is left to ask.
+	b.ReportMetric(names/2/time.Duration(quarters[3].Load()-quarters[1].Load()).Seconds(), "names/s")
 	b.ReportMetric(float64(cpu.Microseconds())/names, "us/name")
 	b.ReportMetric(float64(s.Exchanges)/names, "questions/name")
 	b.ReportMetric(float64(dials.Load())/names, "sockets/name")

@@ -359,13 +359,13 @@ func (r *Resolver) exchange(ctx context.Context, up *upstream, q *dns.Msg, f for
 }
 
 func (r *Resolver) exchangeOnce(ctx context.Context, up *upstream, q *dns.Msg, tcp bool) (*dns.Msg, error) {
-	limited, cancel := context.WithTimeout(ctx, r.o.Timeout)
-	defer cancel()
 	r.n.exchanges.Add(1)
+	network := r.udp
 	if tcp {
 		r.n.tcp.Add(1)
+		network = r.tcp
 	}
-	reply, err := r.x.Exchange(limited, q, up.addr, tcp)
+	reply, err := network.exchange(ctx, q, up.addr, time.Now().Add(r.o.Timeout))
 	if err == nil && reply == nil {
 		err = ErrServer
 	}

@@ -13,7 +13,7 @@ import (
 // runs after Resolve returns.
 type Resolver struct {
 	o        Options
-	x        Exchanger
+	udp, tcp asker
 	file     hostsFile
 	cache    *cache
 	ups      []*upstream
@@ -40,7 +40,13 @@ func New(o Options, x Exchanger) (*Resolver, error) {
 	if x == nil {
 		return nil, fmt.Errorf("%w: no Exchanger", ErrOptions)
 	}
-	r := &Resolver{o: o, x: x, cache: newCache(o.CacheMax), start: time.Now(), file: hostsFile{path: o.HostsFile}}
+	r := &Resolver{
+		o: o, udp: limited{x, false}, tcp: limited{x, true}, cache: newCache(o.CacheMax), start: time.Now(),
+		file: hostsFile{path: o.HostsFile},
+	}
+	if n, ok := x.(NetExchanger); ok {
+		r.udp = &sockets{dial: n.Dial}
+	}
 	for _, addr := range o.Upstreams {
 		r.ups = append(r.ups, &upstream{addr: addr})
 	}

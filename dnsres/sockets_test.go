@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,4 +126,69 @@ func resolverOn(t testing.TB, o dnsres.Options, s *wire) *dnsres.Resolver {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// busyConn is a connection that has at most one question at a time.
+type busyConn struct {
+	net.Conn
+	t    *testing.T
+	open *atomic.Int64
+	busy atomic.Bool
+}
+
+func (c *busyConn) Write(p []byte) (int, error) {
+	if !c.busy.CompareAndSwap(false, true) {
+		c.t.Error("a socket has two questions")
+	}
+	return c.Conn.Write(p)
+}
+
+func (c *busyConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.busy.Store(false)
+	return n, err
+}
+
+func (c *busyConn) Close() error {
+	c.open.Add(-1)
+	return c.Conn.Close()
+}
+
+// With many questions in flight a socket has one of them at a time. Few sockets are opened, and none is left.
+func TestSocketsUnderLoad(t *testing.T) {
+	const names, askers = 2000, 48 // more would exceed the buffer of the server, which then drops questions
+	script := new(dnstest.Server)
+	script.Set("*", dnstest.Script{Addrs: []netip.Addr{ip1}, TTL: 60, Delay: 5 * time.Millisecond})
+	server := listen(t, script)
+	var open, ever, most, next atomic.Int64
+	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		ever.Add(1)
+		if n := open.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		return &busyConn{Conn: conn, t: t, open: &open}, nil
+	}
+	r, err := dnsres.New(dnsres.Options{Upstreams: []netip.AddrPort{server.addr}, IPv6: true},
+		dnsres.NetExchanger{Dial: dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range askers {
+		all.Go(func() {
+			for i := next.Add(1); i <= names; i = next.Add(1) {
+				if a := r.Resolve(t.Context(), longName(int(i))); a.Err != nil {
+					t.Error(a.Err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if ever.Load() >= 2*names || most.Load() > 2*askers || open.Load() != 0 {
+		t.Errorf("%d names had %d sockets, %d at once, %d are left", names, ever.Load(), most.Load(), open.Load())
+	}
 }
