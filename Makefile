@@ -4,7 +4,7 @@ GO       ?= go
 SEED     ?= 1
 FUZZTIME ?= 10s
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-VERSION  ?= 0.1.0
+VERSION  ?= 0.2.0
 LDFLAGS   = -s -w -X main.version=$(VERSION) $(if $(COMMIT),-X main.commit=$(COMMIT))
 
 # All targets but the race detector compile in one way, so that Go's build cache holds each package once: without the

@@ -13,7 +13,7 @@ import (
 // version and commit are set by the linker (-ldflags "-X main.version=... -X main.commit=..."). Without a commit the go
 // command's own record is used.
 var (
-	version = "0.1.0"
+	version = "0.2.0"
 	commit  = ""
 )
 
