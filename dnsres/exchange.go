@@ -53,7 +53,10 @@ func (x NetExchanger) Exchange(ctx context.Context, msg *dns.Msg, upstream netip
 	if tcp {
 		return exchangeTCP(ctx, x.Dial, msg, upstream)
 	}
-	deadline, _ := ctx.Deadline()
+	deadline, isSet := ctx.Deadline()
+	if !isSet {
+		deadline = time.Now().Add(Options{}.WithDefaults().Timeout)
+	}
 	return (&sockets{dial: x.Dial}).exchange(ctx, msg, upstream, deadline)
 }
 

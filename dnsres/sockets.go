@@ -46,7 +46,9 @@ func (s *sockets) exchange(
 	for {
 		isFresh := sock == nil
 		if isFresh {
-			conn, err := s.dial(ctx, "udp", server.String())
+			dialling, cancel := context.WithDeadline(ctx, deadline)
+			conn, err := s.dial(dialling, "udp", server.String())
+			cancel()
 			if err != nil {
 				s.end(nil)
 				return nil, fmt.Errorf("dnsres: dialling %v: %w", server, err)

@@ -115,3 +115,16 @@ func TestSockets_aQuestionThatAnOldSocketCannotSendHasANewOne(t *testing.T) {
 		t.Errorf("%d sockets, %d are open", open.ever, open.now)
 	}
 }
+
+// A dial function may wait until its context ends.
+func TestSockets_theDeadlineEndsADial(t *testing.T) {
+	s := &sockets{dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	q := question("a.test.", dns.TypeA, form{true, true})
+	_, err := s.exchange(t.Context(), q, netip.MustParseAddrPort(serverA), time.Now().Add(time.Millisecond))
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+}
