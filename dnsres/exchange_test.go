@@ -282,6 +282,23 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
+// Each record is one line of printable text, whatever a name server sends.
+func TestHeard_recordsOfAnyTypeAreOnePrintableLine(t *testing.T) {
+	head := func(kind uint16) dns.RR_Header { return dns.RR_Header{Name: "a.test.", Rrtype: kind, Class: dns.ClassINET} }
+	for _, rr := range []dns.RR{
+		&dns.NULL{Hdr: head(dns.TypeNULL), Data: "a\x00\r\n\x1b[2J\xff"},
+		&dns.OPT{Hdr: dns.RR_Header{Name: ".", Rrtype: dns.TypeOPT, Class: 1232}},
+		&dns.TSIG{Hdr: head(dns.TypeTSIG), Algorithm: "hmac-md5.", MAC: "00", MACSize: 1, OtherData: "\n"},
+		&dns.TXT{Hdr: head(dns.TypeTXT), Txt: []string{"a\x00\nb\xff"}},
+		&dns.RFC3597{Hdr: head(65_280), Rdata: "00ff"},
+	} {
+		text := string(textOf(rr))
+		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r > '~' }) {
+			t.Errorf("%T: %q", rr, text)
+		}
+	}
+}
+
 func BenchmarkHit(b *testing.B) {
 	x := canned(cannedConn{reply: func(q []byte) [][]byte { return [][]byte{answerTo(b, q, func(*dns.Msg) {})} }})
 	r, err := New(Options{Upstreams: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:53")}}, x)

@@ -73,8 +73,23 @@ func (h *Heard) note(reply *dns.Msg, name string, server netip.AddrPort) {
 			rr = dns.Copy(rr)
 			rr.Header().Name = name
 		}
-		h.add(&h.Records, []byte(rr.String()+"\n"))
+		h.add(&h.Records, append(textOf(rr), '\n'))
 	}
+}
+
+// textOf is the line of a record in a master file. The library gives a record of type NULL its bytes as they are, and
+// OPT and TSIG several lines. These have the form of unknown types (RFC 3597, section 5).
+func textOf(rr dns.RR) []byte {
+	text := rr.String()
+	isForeign := func(r rune) bool { return r < ' ' && r != '\t' || r > '~' }
+	if !strings.ContainsFunc(text, isForeign) {
+		return []byte(text)
+	}
+	unknown := new(dns.RFC3597)
+	if err := unknown.ToRFC3597(rr); err != nil {
+		return fmt.Appendf(nil, "; a record of type %d that has no text: %v", rr.Header().Rrtype, err)
+	}
+	return []byte(unknown.String())
 }
 
 // join adds the text of a question that ran at the same time, without lines that h already has.
