@@ -284,7 +284,9 @@ func FuzzReply(f *testing.F) {
 
 // Each record is one line of printable text, whatever a name server sends.
 func TestHeard_recordsOfAnyTypeAreOnePrintableLine(t *testing.T) {
-	head := func(kind uint16) dns.RR_Header { return dns.RR_Header{Name: "a.test.", Rrtype: kind, Class: dns.ClassINET} }
+	head := func(kind uint16) dns.RR_Header {
+		return dns.RR_Header{Name: "a.test.", Rrtype: kind, Class: dns.ClassINET}
+	}
 	for _, rr := range []dns.RR{
 		&dns.NULL{Hdr: head(dns.TypeNULL), Data: "a\x00\r\n\x1b[2J\xff"},
 		&dns.OPT{Hdr: dns.RR_Header{Name: ".", Rrtype: dns.TypeOPT, Class: 1232}},
