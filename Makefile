@@ -45,8 +45,8 @@ scenario: ## the long stories: crawls in virtual time, processes, partitions, fr
 nightly: build ## all that takes long, one after another, with a table at the end; it goes on after failures (ONLY="race fuzz", NIGHT=seed)
 	SEED=$(NIGHT) tools/nightly.sh $(ONLY)
 
-race: ## the packages of tools/race.txt under the race detector (RACE=all: every package; SINCE=commit: those that have changed)
-	tools/race.sh $(or $(RACE),$(if $(SINCE),since $(SINCE)))
+race: ## the packages of tools/race.txt under the race detector (RACE=all: every package; SINCE=commit: those that have changed, RACEMOST=n of them at most)
+	tools/race.sh $(or $(RACE),$(if $(SINCE),since $(SINCE) $(RACEMOST)))
 
 fuzz: ## every fuzz target for FUZZTIME (SINCE=commit: those of packages that have changed since, FUZZMOST=n of them at most)
 	tools/fuzz.sh $(FUZZTIME) "$(SINCE)" $(FUZZMOST)

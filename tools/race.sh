@@ -2,8 +2,9 @@
 # Runs packages under the race detector.
 #
 #   tools/race.sh [all]           those of tools/race.txt, or every package
-#   tools/race.sh since COMMIT    those of tools/race.txt with Go files that have changed since, and the crawls of the
-#                                 whole engine
+#   tools/race.sh since COMMIT [MOST]
+#                                 those of tools/race.txt with Go files that have changed since, and the crawls of the
+#                                 whole engine; of more than MOST packages MOST, chosen by the commit as tools/fuzz.sh does
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go}
@@ -12,8 +13,8 @@ if [ "${1:-}" = all ]; then
 	"$go" test -vet=off -race -tags invariants -timeout 60m ./...
 	exec "$go" -C bench test -vet=off -race -tags invariants -timeout 60m ./...
 fi
-base=
-[ "${1:-}" != since ] || base=$2
+base='' most=0
+[ "${1:-}" != since ] || base=$2 most=${3:-0}
 # meant PACKAGE says whether a package runs.
 meant() { [ -z "$base" ] || [[ $1 == bench/scenario/* ]] || ! git diff --quiet "$base" -- "$1/*.go" ":(exclude)$1/*/*.go"; }
 
@@ -31,6 +32,11 @@ while read -r package arguments; do
 	fi ;;
 	esac
 done <tools/race.txt
+if [ "$most" -gt 0 ] && [ ${#packages[@]} -gt "$most" ]; then
+	echo "$most of ${#packages[@]} packages that have changed, chosen by the commit; make race runs all"
+	commit=$(git rev-parse HEAD)
+	mapfile -t packages < <(for one in "${packages[@]}"; do echo "$(sha256sum <<<"$commit $one") $one"; done | sort | head -n "$most" | sed 's/.* //')
+fi
 # With testing/synctest the detector itself fails now and then (golang/go#78156): with a failed check, or with a fault in the runtime. If that
 # is all that has failed, the packages without a result run once more.
 log=$(mktemp)
