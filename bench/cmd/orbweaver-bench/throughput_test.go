@@ -13,7 +13,7 @@ import (
 // to it.
 func TestThroughput(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes five seconds") // -short is for the seconds between two edits; the long test runs in CI
+		t.Skip("takes five seconds") // -short is for the seconds between two edits; it runs in CI
 	}
 	dir := t.TempDir()
 	m := call(
