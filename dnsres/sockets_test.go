@@ -188,7 +188,8 @@ func TestSocketsUnderLoad(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if ever.Load() >= 2*names || most.Load() > 2*askers || open.Load() != 0 {
+	// Two questions a name. As many idle sockets may be about to be closed while others are opened.
+	if ever.Load() >= 2*names || most.Load() > 4*askers || open.Load() != 0 {
 		t.Errorf("%d names had %d sockets, %d at once, %d are left", names, ever.Load(), most.Load(), open.Load())
 	}
 }

@@ -216,6 +216,9 @@ func (d *Distributor) wait(ctx context.Context) (done bool) {
 	wait, reason := d.end.next(now)
 	wait, reason = d.cluster.NegotiateEnd(wait, reason, reason == lifecycle.ReasonComplete && d.end.isBusy(), steps)
 	wait = d.front.recountIn(now, wait)
+	if reason == lifecycle.ReasonComplete && d.end.IsClosing() {
+		reason = lifecycle.ReasonMaxPages // the last requisite had its outcome before isClosed was asked
+	}
 	if reason != "" {
 		d.Finish(reason)
 		<-ctx.Done()

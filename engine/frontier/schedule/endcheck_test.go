@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -119,5 +120,20 @@ func TestEndCheck_atTheLimitOfPagesReadyPagesAreNotWanted(t *testing.T) {
 	}
 	if !d.end.isClosed(now) || r.Ready.Len() != 1 {
 		t.Error("not closed, though only a page is left")
+	}
+}
+
+// A crawl whose last page is that of its limit has ended at the limit, though no URL is left.
+func TestEndCheck_theLastPageIsThatOfTheLimit(t *testing.T) {
+	for closing, want := range map[bool]string{false: lifecycle.ReasonComplete, true: lifecycle.ReasonMaxPages} {
+		r := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)
+		r.Progress.IsClosing = func() bool { return closing }
+		r.seeded.Store(true)
+		d := r.distributor()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if done := d.wait(ctx); !done || r.ended != want {
+			t.Errorf("at the limit %v: ended %v with %q", closing, done, r.ended)
+		}
 	}
 }
