@@ -76,7 +76,7 @@ func (o *opener) wire() {
 		Options: cfg.Cluster, Dir: cfg.Dir, HostDelay: cfg.Politeness.HostDelay, DedupMemory: cfg.Seen.MemoryBytes,
 		StoresAll: cfg.Filters.Store == filter.All, FS: o.seams.FS, Journal: d.Journal, Frontier: l.frontier,
 		Sites: l.sites, Gate: gate, Live: p.live, InFlight: q.inFlight, Queues: l.distributor.OnDisk, Dead: l.deadSites,
-		Robots: l.returner, Log: o.seams.Log, Wake: q.wakeDistributor, Lose: o.lose,
+		Robots: l.returner, Order: p.order, Log: o.seams.Log, Wake: q.wakeDistributor, Lose: o.lose,
 	})
 	l.checkpoints = o.newCheckpointer()
 	o.reports = o.newCollector()

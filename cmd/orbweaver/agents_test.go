@@ -235,7 +235,6 @@ func TestAgentFlags(t *testing.T) {
 			"--agent a1 --agent-plain --quorum --gossip 127.0.0.1:7950 --join 127.0.0.1:7946",
 			[]string{"--quorum: with --join, say by --agents how many agents begin the crawl"},
 		},
-		{"--agent a1 --agent-plain --visit ranked", []string{"--visit: agents visit breadth-first", "with one agent"}},
 		{"--quorum", []string{"--quorum: is for one of several agents"}},
 		{
 			"--join 127.0.0.1:7946 --agent-plain --agents 3",

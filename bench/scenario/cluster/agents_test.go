@@ -54,6 +54,8 @@ type testCluster struct {
 	disks  map[string]*vfs.Mem
 	change func(name string, c *engine.Config, s *engine.Seams) // changes an agent before it starts; nil for no change
 
+	hostDelay, ipDelay time.Duration // 0 for those of the rig
+
 	slowSync time.Duration // between two group commits; 0 for the usual time
 
 	mu   sync.Mutex
@@ -114,12 +116,20 @@ func (b *testCluster) delayGossip(seed uint64, most time.Duration) {
 // config is the configuration of an agent.
 func (b *testCluster) config(name string) engine.Config {
 	cfg := b.rig.Config()
+	b.setDelays(&cfg)
 	cfg.Cluster.Agents, cfg.Cluster.Invited = b.least, len(b.names) > 1
 	cfg.Limits.StallWait = time.Hour
 	cfg.Cluster.Quorum = b.quorum
 	cfg.Fetch.UserAgent = "orbweaver/" + name + " (+https://example.org/bot)"
 	cfg.Intervals.Sync = b.slowSync
 	return cfg
+}
+
+// setDelays sets the delays that the agents keep.
+func (b *testCluster) setDelays(cfg *engine.Config) {
+	if b.hostDelay > 0 {
+		cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = b.hostDelay, b.ipDelay
+	}
 }
 
 // agent is a running agent.
@@ -249,7 +259,9 @@ func (b *testCluster) judge() judge.Verdict {
 			b.t.Fatal(err)
 		}
 	}
-	p := testbed.Promise(b.rig.Config())
+	cfg := b.rig.Config()
+	b.setDelays(&cfg)
+	p := testbed.Promise(cfg)
 	p.Expect.Seeds = b.rig.Seeds
 	return b.rig.World.Judge(b.rig.Log, p, func(yield func(judge.Capture) bool) {
 		for _, c := range all {

@@ -30,6 +30,7 @@ import (
 //
 // The authority for each kind of item:
 //
+//	H  any member, as of L: a link says how deep it is, too.
 //	L  any member. The flag of a seed is never taken: seeds have no limits, and each agent reads its own.
 //	S  URLs: any member. What is known of the site (delay, robots.txt rules, counters): an agent that owned it.
 //	R  an agent that owns the site whose robots.txt it is; or the agent that this one asked for it.

@@ -192,6 +192,7 @@ func (g *group) newMember(id string, store uint64, o Options) *member {
 			Views:     made.Views(),
 		},
 		Sites:    &sites.Table{Rules: site.NewRulesPool(0)},
+		Order:    perHost(store),
 		Gate:     outage.NewGate(func() {}),
 		Live:     settings.NewLive(politeness.Default(), hosts),
 		InFlight: attempt.NewInFlight(),

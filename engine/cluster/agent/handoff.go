@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/frontier/schedule"
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/peering/outbox"
@@ -15,6 +16,7 @@ import (
 	"orbweaver/engine/state/visit"
 	"orbweaver/engine/store/journal"
 	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 	"orbweaver/workbench"
 )
 
@@ -29,6 +31,7 @@ type giver struct {
 	dead     *schedule.DeadSites
 	counters *counters.Live
 	log      *slog.Logger
+	order    *order.Current
 	// route sends a redirect of a robots.txt to the agent that it concerns. It returns scratch, perhaps grown.
 	route func(scratch []byte, it *queued.URL) []byte
 	// forget ends the wait of a site for a robots.txt.
@@ -50,9 +53,11 @@ type giver struct {
 	}
 
 	item, key, state, path []byte
-	held                   int    // URLs in item
-	buf                    []byte // items to be sent
-	ends                   []int  // of each
+	held                   int // URLs in item
+	batch                  struct {
+		bytes []byte // items to be sent
+		ends  []int  // of each
+	}
 }
 
 const (
@@ -165,12 +170,13 @@ func (m *giver) giveSite(vs *visit.State, now time.Time) {
 		return
 	}
 	var ok bool
-	if m.buf, m.ends, ok = b.Memory().Drain(vs, m.buf[:0], m.ends[:0]); !ok {
+	if m.batch.bytes, m.batch.ends, ok = b.Memory().Drain(vs, m.batch.bytes[:0], m.batch.ends[:0]); !ok {
 		m.visited = append(m.visited, append([]byte(nil), m.key...))
 		return
 	}
 	b.Unpark(vs, nil) // what it waits for goes to its new owner
 	m.forget(m.key)
+	m.giveDepth(m.key)
 	m.beginItem(vs, now)
 	m.addURLs(vs, now)
 	if m.held > 0 || len(m.state) > 0 || b.Site(vs).Due().After(now) {
@@ -182,16 +188,26 @@ func (m *giver) giveSite(vs *visit.State, now time.Time) {
 	}
 }
 
+// giveDepth tells the owner of a site, by key or URL, from which depth of its host the order of visits counts. So its
+// URLs get the same classes there.
+func (m *giver) giveDepth(site []byte) {
+	least, v := m.order.LeastDepth(site), m.views.Load()
+	if owner := v.OwnerOf(site); least > 0 && owner != v.Self {
+		key, _ := urlx.Split(site)
+		m.outbox.PutBacklog(v.Instances[owner], message.AppendDepth(nil, key, least))
+	}
+}
+
 // giveDisk sends a part of what a site has on disk, and says whether it was the last.
 func (m *giver) giveDisk(vs *visit.State, now time.Time) (over bool, err error) {
 	m.key = m.sites.Workbench.Site(vs).AppendKey(m.key[:0])
 	if m.views.Load().Owns(m.key) {
 		return true, nil
 	}
-	m.buf, m.ends = m.buf[:0], m.ends[:0]
+	m.batch.bytes, m.batch.ends = m.batch.bytes[:0], m.batch.ends[:0]
 	n, err := m.queues.Take(vs, takeMax, func(item []byte) {
-		m.buf = append(m.buf, item...)
-		m.ends = append(m.ends, len(m.buf))
+		m.batch.bytes = append(m.batch.bytes, item...)
+		m.batch.ends = append(m.batch.ends, len(m.batch.bytes))
 	})
 	m.state = m.state[:0]
 	m.beginItem(vs, now)
@@ -233,8 +249,8 @@ func (m *giver) beginItem(vs *visit.State, now time.Time) {
 // addURLs adds the items that were taken from a site.
 func (m *giver) addURLs(vs *visit.State, now time.Time) {
 	from := 0
-	for _, end := range m.ends {
-		m.addURL(vs, m.buf[from:end], now)
+	for _, end := range m.batch.ends {
+		m.addURL(vs, m.batch.bytes[from:end], now)
 		from = end
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/frontier/schedule"
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/net/politeness"
@@ -76,7 +77,7 @@ func queuedSites(tb testing.TB, hostCount, urls int) rig {
 	})
 	giver := &giver{
 		views: ownership.NewTimeline(10 * time.Second), outbox: box, sites: table, queues: queues, dead: dead,
-		counters: &ledger.Count, log: slog.New(slog.DiscardHandler), forget: func([]byte) {},
+		counters: &ledger.Count, log: slog.New(slog.DiscardHandler), forget: func([]byte) {}, order: perHost(1),
 	}
 	now := time.Now()
 	var item []byte
@@ -102,6 +103,11 @@ func queuedSites(tb testing.TB, hostCount, urls int) rig {
 		return true
 	})
 	return rig{b, ledger, box, giver}
+}
+
+// perHost is an order that counts depths from the first URL of a host.
+func perHost(seed uint64) *order.Current {
+	return order.NewCurrent(order.Options{Visit: order.Visit{Mode: order.ModePerHost, Depth: 3}}, seed, nil)
 }
 
 // newRig returns queuedSites of an agent that was alone until another one came just now.
@@ -145,6 +151,9 @@ func TestGiver_sitesOfTheOtherAgentGoAndNoOthers(t *testing.T) {
 	const hosts, urls = 3000, 9
 	d := newRig(t, hosts, urls)
 	now := time.Now()
+	for i := range hosts / 2 {
+		d.giver.order.NoteLeastDepth(fmt.Appendf(nil, "http://www.host%d.example", i), 3)
+	}
 	visits := d.bench.Acquire(now, nil, hosts/2)
 	giveAll(t, d)
 	for i := range visits {
@@ -162,7 +171,7 @@ func TestGiver_sitesOfTheOtherAgentGoAndNoOthers(t *testing.T) {
 		t.Errorf("%d URLs have gone, %d are left", gone, left)
 	}
 	line := ownership.Agent{ID: "two", Capacity: 1}.Instance()
-	next := map[string]int{}
+	next, there := map[string]int{}, perHost(1)
 	for {
 		batch, err := d.outbox.TakeBatch(line)
 		if err != nil {
@@ -176,7 +185,14 @@ func TestGiver_sitesOfTheOtherAgentGoAndNoOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, item := range items {
+			if item.Depth != nil {
+				there.NoteLeastDepth(item.Depth.Site, item.Depth.Least)
+				continue
+			}
 			key := string(item.Site.Key)
+			if least := there.LeastDepth(item.Site.Key); least != d.giver.order.LeastDepth(item.Site.Key) {
+				t.Fatalf("%s comes, and the depth of its first URL is said to be %d", key, int(least)-1)
+			}
 			for _, it := range item.Site.URLs {
 				k := next[key]
 				if want := fmt.Sprintf("%s/archive/section-%d/page-%d.html", key, k%7, k); string(it.Rest) != want ||

@@ -14,7 +14,7 @@ func TestRecipe_aKindOfMessageIsOneRow(t *testing.T) {
 	for _, kind := range []byte(message.Kinds()) {
 		row := itemKindOf(kind)
 		take := reflect.ValueOf(row.take).Pointer()
-		if other, taken := rows[take]; taken || (row.permit == nil) != (kind == message.Link) {
+		if other, taken := rows[take]; taken || (row.permit == nil) != (kind == message.Link || kind == message.Depth) {
 			t.Errorf("kind %c has the row of kind %c", kind, other)
 		}
 		rows[take] = kind

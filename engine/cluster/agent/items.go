@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/peering/outbox"
 	"orbweaver/engine/peering/ownership"
@@ -21,6 +22,7 @@ type items struct {
 	instance string // this agent
 	frontier *admission.Frontier
 	sites    *sites.Table
+	order    *order.Current
 	views    *ownership.Timeline
 	outbox   *outbox.Outbox
 	robots   *relay
@@ -94,6 +96,17 @@ func (i *items) takeSite(d *admission.Scratch, item *message.Item, o origin) (er
 	return nil
 }
 
+// takeDepth notes from which depth of a host the order of visits counts, or sends it on.
+func (i *items) takeDepth(_ *admission.Scratch, item *message.Item, _ origin) error {
+	of, view := item.Depth, i.views.Load()
+	if owner := view.OwnerOf(of.Site); owner != view.Self {
+		i.outbox.PutBacklog(view.Instances[owner], item.Bytes)
+		return nil
+	}
+	i.order.NoteLeastDepth(of.Site, of.Least)
+	return nil
+}
+
 // takeRobotsRedirect takes a redirect to a host of this agent, or sends it on.
 func (i *items) takeRobotsRedirect(_ *admission.Scratch, item *message.Item, _ origin) error {
 	return i.robots.TakeRedirect(item.URL)
@@ -146,6 +159,8 @@ func itemKindOf(kind byte) itemKind {
 		return itemKind{nil, (*items).takeLink}
 	case message.Site:
 		return itemKind{(*authority).permitSite, (*items).takeSite}
+	case message.Depth:
+		return itemKind{nil, (*items).takeDepth}
 	case message.RobotsRedirect:
 		return itemKind{(*authority).permitRobotsRedirect, (*items).takeRobotsRedirect}
 	case message.RobotsResult:

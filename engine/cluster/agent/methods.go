@@ -64,6 +64,9 @@ func (p *agent) EndExchange(x *cluster.Exchange) { p.quorum.EndExchange(x) }
 // AwaitsRobots implements cluster.Termination.
 func (p *agent) AwaitsRobots() bool { return p.hosts.robots.AwaitsRobots() }
 
+// GiveDepth implements cluster.Handoff.
+func (p *agent) GiveDepth(url []byte) { p.hosts.handoff.giveDepth(url) }
+
 // GiveSites implements cluster.Handoff.
 func (p *agent) GiveSites(now time.Time) (more bool, err error) {
 	if err := p.hosts.robots.GiveUpOverdue(now); err != nil {

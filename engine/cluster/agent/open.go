@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/cluster/payloads"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/frontier/schedule"
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/net/outage"
@@ -50,6 +51,7 @@ type Parts struct {
 	Journal     *journal.Store
 	Frontier    *admission.Frontier
 	Sites       *sites.Table
+	Order       *order.Current
 	Gate        *outage.Gate
 	Live        *settings.Live
 	InFlight    *attempt.InFlight

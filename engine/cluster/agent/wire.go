@@ -51,6 +51,7 @@ func (p *agent) Connect(parts Parts) {
 		dead:     parts.Dead,
 		counters: &parts.Journal.Count,
 		log:      parts.Log,
+		order:    parts.Order,
 		route:    p.Route,
 		forget:   p.hosts.robots.Forget,
 	}
@@ -133,6 +134,7 @@ func (p *agent) connectMessages() {
 		instance: p.self.Instance(),
 		frontier: p.parts.Frontier,
 		sites:    p.parts.Sites,
+		order:    p.parts.Order,
 		views:    p.views,
 		outbox:   p.files.outbox,
 		robots:   p.hosts.robots,

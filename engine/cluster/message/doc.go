@@ -7,6 +7,7 @@
 //	'L' Item                              a URL, whole, as package queued writes it
 //	'S' 1  age (8)  site (s)  due (u)  State (s)  Item (s)*
 //	                                      what is known of a site, and URLs that are queued for it, by their paths
+//	'H' 1  least (1)  site                the order of visits counts from this depth of the host, less 1 (per-host)
 //	'R' Item                              a redirect of a robots.txt: its whole URL, and the site whose rules it is for
 //	'V' 1  age (8)  site (s)  rules (s)   the rules of a redirected robots.txt; empty if they could not be fetched
 //	'F' 1  seed (8)  instance (s)  fingerprint (16)*

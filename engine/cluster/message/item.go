@@ -21,6 +21,7 @@ type Item struct {
 	// One of these is set, by the kind.
 	URL      queued.URL         // of Link and RobotsRedirect, whole in URL.Rest
 	Site     *SiteMove          // of Site
+	Depth    *HostDepth         // of Depth
 	Robots   *site.RobotsResult // of RobotsResult
 	Fetched  *FetchedPart       // of Fetched
 	Retained *RetainedPart      // of Retained
@@ -80,6 +81,8 @@ func (r *reader) read(raw []byte) (item Item, err error) {
 		item.URL, err = r.readURL(kind, nil, raw[1:])
 	case Site:
 		item.Site, err = r.readSite(raw)
+	case Depth:
+		item.Depth, err = r.readDepth(raw)
 	case RobotsResult:
 		item.Robots, err = r.readRobotsResult(raw)
 	case Fetched:
@@ -163,6 +166,7 @@ func Join(dst []byte, items []Item) []byte {
 const (
 	Link           byte = 'L' // a URL
 	Site           byte = 'S' // a site with queued URLs
+	Depth          byte = 'H' // from which depth of a host the order of visits counts
 	RobotsRedirect byte = 'R' // a redirect of a robots.txt
 	RobotsResult   byte = 'V' // the rules that it led to
 	Fetched        byte = 'F' // URLs that an agent has an answer of
@@ -171,7 +175,7 @@ const (
 
 // Kinds are all kinds of items.
 func Kinds() string {
-	return string([]byte{Link, Site, RobotsRedirect, RobotsResult, Fetched, Retained})
+	return string([]byte{Link, Site, Depth, RobotsRedirect, RobotsResult, Fetched, Retained})
 }
 
 // The kinds of questions, by their first byte. The packages that ask them have their forms.
@@ -258,6 +262,24 @@ func (r *reader) isSite(key []byte) bool {
 	}
 	_, path := urlx.Split(url)
 	return len(path) == 1
+}
+
+// HostDepth is the depth of a host from which the order of visits counts, plus 1. It borrows the item.
+type HostDepth struct {
+	Site  []byte // a site of the host
+	Least uint8
+}
+
+// AppendDepth appends the depth of the host of a site.
+func AppendDepth(dst, key []byte, least uint8) []byte {
+	return append(append(dst, Depth, version, least), key...)
+}
+
+func (r *reader) readDepth(item []byte) (*HostDepth, error) {
+	if len(item) < 3 || item[1] != version || item[2] == 0 || !r.isSite(item[3:]) {
+		return nil, fmt.Errorf("not the depth of a host: %.200q", item)
+	}
+	return &HostDepth{Site: item[3:], Least: item[2]}, nil
 }
 
 // AppendRobotsRedirect appends a redirect, whose URL is whole in it.Rest.

@@ -47,6 +47,8 @@ func TestRead_findsTheOneBadItem(t *testing.T) {
 		"half an item": link("http://a.example/")[:3], "a robots.txt": queued.Append([]byte{message.Link},
 			&queued.URL{Rest: []byte("http://a.example/robots.txt"), RobotsOf: []byte("http://a.example")}),
 		"a site with a path": message.AppendSite(nil, []byte("http://a.example/b"), 0, nil, time.Unix(1e9, 0)),
+		"a depth of no site": message.AppendDepth(nil, []byte("http://a.example/"), 3),
+		"no depth":           message.AppendDepth(nil, []byte("http://a.example"), 0),
 		"a redirect for no site": message.AppendRobotsRedirect(nil,
 			&queued.URL{Rest: []byte("http://a.example/robots.txt"), RobotsOf: []byte("a.example")}),
 		"a link as a redirect": message.AppendRobotsRedirect(nil, &queued.URL{Rest: []byte("http://a.example/")}),
@@ -141,6 +143,7 @@ func oneOfEachKind(t testing.TB, put time.Time) map[byte][]byte {
 	return map[byte][]byte{
 		message.Link:           link,
 		message.Site:           siteItem,
+		message.Depth:          message.AppendDepth(nil, []byte("http://a.test"), 3),
 		message.RobotsRedirect: message.AppendRobotsRedirect(nil, &hop),
 		message.RobotsResult:   message.AppendRobotsResult(nil, &result, put),
 		message.Fetched: message.AppendFetched(nil, cluster.FetchedList{Seed: 7, Instance: instance},

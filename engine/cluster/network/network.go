@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/peering/identity"
 	"orbweaver/engine/peering/membership"
 	"orbweaver/engine/peering/ownership"
@@ -92,6 +93,9 @@ func (n *Network) Join(ctx context.Context, store uint64, handler cluster.Handle
 	}
 	if n.o.NormalForm != urlx.WHATWG { // as above
 		o.Self.Crawl += " --normal-form " + n.o.NormalForm.String()
+	}
+	if n.o.Visit != (order.Visit{}) { // as above
+		o.Self.Crawl += " --visit " + n.o.Visit.String()
 	}
 	members, err := membership.Join(ctx, o)
 	if err != nil {

@@ -12,11 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/identity"
 	"orbweaver/engine/peering/membership"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/cluster"
+	"orbweaver/internal/urlx"
 )
 
 // recorder is an engine that keeps messages, and refuses some by their content.
@@ -300,6 +302,29 @@ func TestNetwork_agentsAgreeOnTheAssignmentOfHosts(t *testing.T) {
 		}
 		until(t, "both are known", a, func() bool { return len(a.Agents()) == 2 })
 	}
+}
+
+// An agent with another order of visits than the others is refused, with both.
+func TestNetwork_agentsAgreeOnTheOrderOfVisits(t *testing.T) {
+	by := authority(t)
+	a, b, c, d := open(t, "a", by), open(t, "b", by), open(t, "c", by), open(t, "d", by)
+	perHost := order.Visit{Mode: order.ModePerHost, Depth: 1000}
+	a.o.Visit, b.o.Visit, c.o.Visit = perHost, perHost, order.Visit{Mode: order.ModePerHost}
+	for _, n := range []*Network{a, b, c, d} { // the longest name
+		n.o.Assign, n.o.NormalForm = ownership.Rendezvous, urlx.Archive
+	}
+	join(t, a, 1)
+	for _, n := range []*Network{b, c, d} {
+		n.o.Join = []string{gossipAddr(a)}
+	}
+	join(t, b, 2)
+	for _, n := range []*Network{c, d} {
+		err := n.Join(t.Context(), 3, new(recorder))
+		if !errors.Is(err, membership.ErrOtherCrawl) || !strings.Contains(err.Error(), "--visit per-host:1000") {
+			t.Errorf("%v: %v", n.o.Visit, err)
+		}
+	}
+	until(t, "both are known", a, func() bool { return len(a.Agents()) == 2 })
 }
 
 // A port in use is an error: for messages before any agent joins, for gossip when this one joins.

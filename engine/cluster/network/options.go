@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/netip"
 
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/peering/identity"
 	"orbweaver/engine/peering/membership"
 	"orbweaver/engine/peering/ownership"
@@ -20,6 +21,7 @@ type Options struct {
 	GossipAddr  netip.AddrPort   // where it listens for membership, UDP and TCP; port 0 for a free one
 	MessageAddr netip.AddrPort   // where it listens for messages; port 0 for a free one
 	NormalForm  urlx.Form        // of --normal-form: an agent with another one is refused
+	Visit       order.Visit      // of --visit: as above
 	Assign      ownership.Method // how hosts are assigned; an agent with another one is refused
 	Join        []string         // gossip addresses of other agents, ADDRESS:PORT; one reachable address is enough
 

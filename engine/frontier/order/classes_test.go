@@ -90,6 +90,29 @@ func TestPerHost_theStateIsTheDepths(t *testing.T) {
 	}
 }
 
+// A host that goes to another agent has the same classes there, also if deeper URLs of it came first.
+func TestPerHost_anotherAgentHasTheSameClasses(t *testing.T) {
+	var agents [2]*Current
+	for i := range agents {
+		agents[i] = NewCurrent(Options{Visit: Visit{Mode: ModePerHost, Depth: 2}}, uint64(i), nil)
+	}
+	add(agents[0].Policy(), "http://a.test/", 3)
+	add(agents[1].Policy(), "http://a.test/deep", 4)
+	site := []byte("http://a.test")
+	agents[1].NoteLeastDepth(site, agents[0].LeastDepth(site))
+	agents[1].NoteLeastDepth(site, 9) // a depth of long ago
+	for depth := 3; depth < 12; depth++ {
+		url := &queued.URL{Rest: []byte("http://a.test/x"), Depth: depth}
+		if a, b := agents[0].Policy().QueueOf(url), agents[1].Policy().QueueOf(url); a != b {
+			t.Errorf("depth %d: class %d, then %d", depth, a, b)
+		}
+	}
+	other := NewCurrent(Options{}, 1, nil)
+	if other.NoteLeastDepth(site, 3); other.LeastDepth(site) != 0 || agents[0].LeastDepth([]byte("http://b.test")) != 0 {
+		t.Error("a depth of breadth-first, or of an unknown host")
+	}
+}
+
 // Deeper folders are first, and equal ones in the order of discovery. A query is no folder.
 func TestBottomUp_deeperFirst(t *testing.T) {
 	p := of(t, "bottom-up", nil)

@@ -37,6 +37,13 @@
 // eight without queued URLs. If all eight have some, it shares the queue of one of them. A link to another host costs
 // two look-ups of public suffixes.
 //
+// # Several agents
+//
+// The agents of a crawl have one order (network.Options.Visit), which does not change while they run. Scores, depths
+// and paths travel with the URLs. The least depth of a host goes to its new owner with the first of its URLs, so they
+// keep their classes. Each agent's Ranked counts the links of the pages that the agent has fetched, and the turns of
+// its own hosts: a domain whose hosts several agents own has its share at each of them. ADR 67 has figures.
+//
 // Current is the order in force. An operator may change it (ctl set visit=ORDER), and it holds for what is queued from
 // then on: what another order has left comes first, as at a resume with another order.
 //

@@ -69,7 +69,7 @@ func (v *Visit) UnmarshalText(text []byte) error {
 
 // Options are the options of the order.
 type Options struct {
-	Visit Visit `type:"term" help:"Which URLs come to their hosts first. breadth-first: those that were found first. ranked: those of domains that many other domains link to; a domain that nothing else links to, as a spam farm, comes last. per-host:DEPTH: a host is visited to that depth before the next one. bottom-up: those in the deepest folders. focused: those with the largest --score. One agent only, except breadth-first." words:"breadth-first,ranked,per-host:8,bottom-up,focused" default:"breadth-first" placeholder:"ORDER"`
+	Visit Visit `type:"term" help:"Which URLs come to their hosts first. breadth-first: those that were found first. ranked: those of domains that many other domains link to; a domain that nothing else links to, as a spam farm, comes last. per-host:DEPTH: a host is visited to that depth before the next one. bottom-up: those in the deepest folders. focused: those with the largest --score. Several agents must have the same order." words:"breadth-first,ranked,per-host:8,bottom-up,focused" default:"breadth-first" placeholder:"ORDER"`
 
 	Budgets  Budgets `kong:"-"` // weights of domains from outside, for ModeRanked
 	HasScore bool    `kong:"-"` // links have a score, for ModeFocused
@@ -79,8 +79,6 @@ type Options struct {
 // Allows says why a crawl cannot have an order; nil if it can.
 func (o *Options) Allows(v Visit) error {
 	switch {
-	case o.IsShared && v.Mode != ModeBreadthFirst:
-		return errors.New("agents visit breadth-first: leave it out, or crawl with one agent")
 	case v.Mode == ModeFocused && !o.HasScore:
 		return errors.New("focused needs a score: say with --score which links come first, from the start of a run, " +
 			"as --score 'anchor contains \"jazz\"'")
@@ -224,6 +222,30 @@ func (c *Current) Largest(most int) []Place { return c.Policy().Largest(most) }
 
 // Allows is that of the options.
 func (c *Current) Allows(v Visit) error { return c.options.Allows(v) }
+
+// AllowsChange says why the order cannot change while the crawl runs; nil if it can.
+func (c *Current) AllowsChange(to Visit) error {
+	if c.options.IsShared {
+		return errors.New("all agents have the same order: stop all of them, and resume each with --visit " + to.String())
+	}
+	return c.Allows(to)
+}
+
+// LeastDepth returns from which depth of a host, plus 1, the visits of the order are counted; 0 if that is not known or
+// does not count. site is a key or a URL.
+func (c *Current) LeastDepth(site []byte) uint8 {
+	if p, ok := c.Policy().(*perHost); ok {
+		return p.leastDepth(site)
+	}
+	return 0
+}
+
+// NoteLeastDepth notes what LeastDepth returned at another agent, from which the host comes.
+func (c *Current) NoteLeastDepth(site []byte, least uint8) {
+	if p, ok := c.Policy().(*perHost); ok {
+		p.noteDepth(site, least)
+	}
+}
 
 // Change asks for another order, which Adopt puts into force.
 func (c *Current) Change(to Visit) { c.wanted.Store(&to) }

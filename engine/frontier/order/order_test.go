@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"orbweaver/engine/state/queued"
@@ -197,6 +198,17 @@ func TestRanked_theTableKeepsTheGreatest(t *testing.T) {
 	}
 	if got := p.QueueOf(&queued.URL{Rest: []byte("http://good.test/")}); got != before {
 		t.Errorf("queue %d, it had %d", got, before)
+	}
+}
+
+// All agents have one order, so it does not change in a running crawl of several.
+func TestCurrent_ofAgentsDoesNotChange(t *testing.T) {
+	for _, isShared := range []bool{false, true} {
+		c := NewCurrent(Options{IsShared: isShared}, 1, nil)
+		err := c.AllowsChange(Visit{Mode: ModeRanked})
+		if refused := err != nil && strings.Contains(err.Error(), "resume each with --visit ranked"); refused != isShared {
+			t.Errorf("shared %v: %v", isShared, err)
+		}
 	}
 }
 

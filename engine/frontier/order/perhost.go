@@ -57,25 +57,41 @@ func (p *perHost) QueueOf(url *queued.URL) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	least, class := p.classLocked(url)
-	p.least[p.placeOf(url)] = uint8(least)
+	p.least[p.placeOf(url.Rest)] = uint8(least)
 	return class
 }
 
-// placeOf is the place of the host of a URL.
-func (p *perHost) placeOf(url *queued.URL) uint64 {
-	return xxh3.HashSeed(urlx.Host(url.Rest), p.seed) % leastDepths
+// placeOf is the place of the host of a URL or of a site.
+func (p *perHost) placeOf(url []byte) uint64 {
+	return xxh3.HashSeed(urlx.Host(url), p.seed) % leastDepths
 }
 
 // classLocked returns the class of a URL, and the least depth of its host, plus 1.
 func (p *perHost) classLocked(url *queued.URL) (least, class int) {
 	depth := min(url.Depth+1, math.MaxUint8)
-	if least = int(p.least[p.placeOf(url)]); least == 0 || least > depth {
+	if least = int(p.least[p.placeOf(url.Rest)]); least == 0 || least > depth {
 		least = depth
 	}
 	if (depth-least)%p.period == 0 {
 		return least, classOfNewVisit
 	}
 	return least, classOfVisit
+}
+
+// leastDepth returns the least depth of the URLs of a host, plus 1; 0 for an unknown host.
+func (p *perHost) leastDepth(site []byte) uint8 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.least[p.placeOf(site)]
+}
+
+// noteDepth notes a depth of leastDepth. The least one counts.
+func (p *perHost) noteDepth(site []byte, least uint8) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known := &p.least[p.placeOf(site)]; *known == 0 || *known > least {
+		*known = least
+	}
 }
 
 // Explain implements Policy.

@@ -260,6 +260,7 @@ func (p *placer) hasRoom(vs *visit.State, limit int) bool {
 // handOver gives a ready URL to the agent that owns its host now, unless it was finished before a kill.
 func (p *placer) handOver(it *queued.URL) {
 	if !p.dead.DropIfFinished(it.Rest, it) {
+		p.cluster.GiveDepth(it.Rest)
 		p.item = p.cluster.Route(p.item, it)
 		p.counters.Finish(outcome.HandedOver, 1)
 	}

@@ -160,7 +160,7 @@ func setVisit(d *draft, v options.Setting) error {
 	if !ok {
 		panic("BUG: changes: visit is no order.Visit")
 	}
-	if err := d.inForce.Distributor.Order().Allows(visit); err != nil {
+	if err := d.inForce.Distributor.Order().AllowsChange(visit); err != nil {
 		return err
 	}
 	d.later = append(d.later, func(s *Settings) { s.Distributor.Order().Change(visit) })

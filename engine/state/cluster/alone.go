@@ -98,6 +98,9 @@ func (noRouting) SendResult(*site.RobotsResult) bool { return false }
 // GiveSites implements Handoff.
 func (noRouting) GiveSites(time.Time) (more bool, err error) { return false, nil }
 
+// GiveDepth implements Handoff.
+func (noRouting) GiveDepth([]byte) {}
+
 // Ended implements Termination: the distributor ends the crawl.
 func (localEnd) Ended() <-chan struct{} { return nil }
 

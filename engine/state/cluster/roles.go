@@ -68,6 +68,8 @@ type RobotsRouter interface {
 type Handoff interface {
 	// GiveSites does a part of it in a step, and says whether there is more to do now.
 	GiveSites(now time.Time) (more bool, err error)
+	// GiveDepth tells the agent that owns a URL what the order of visits knows of its host.
+	GiveDepth(url []byte)
 }
 
 // Termination detects that no agent has anything left to do.

@@ -14,7 +14,6 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/cluster/network"
-	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/peering/identity"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/internal/cli/command"
@@ -40,7 +39,7 @@ func (c *agentOptions) agents(inv *command.Invocation, cfg *engine.Config, log *
 	}
 	var bad command.Faults
 	o := network.Options{ID: c.Agent, Capacity: c.Capacity, Assign: cfg.Cluster.Assign, Log: log,
-		NormalForm: cfg.Admission.NormalForm}
+		NormalForm: cfg.Admission.NormalForm, Visit: cfg.Order.Visit}
 	bad.Add("--agent", identity.CheckName(c.Agent))
 	bad.Add("--agent", c.sameAgent(cfg.Dir))
 	switch {
@@ -72,8 +71,6 @@ func (c *agentOptions) agents(inv *command.Invocation, cfg *engine.Config, log *
 		}
 	}
 	cfg.Cluster.Invited = len(o.Join) > 0
-	shared := order.Options{IsShared: true, HasScore: true}
-	bad.Add("--visit", shared.Allows(cfg.Order.Visit))
 	if cfg.Cluster.Quorum && len(o.Join) > 0 && cfg.Cluster.Agents < 2 && isNew(cfg.Dir) {
 		bad.Add(
 			"--quorum",
