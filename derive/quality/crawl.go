@@ -25,7 +25,8 @@ type Crawl struct {
 	sites      []uint32 // of each node
 	isDocument []bool
 	visited    int      // nodes
-	roots      []uint32 // nodes; of an archive, they follow from the visits
+	roots      []uint32 // nodes; of an archive, they follow from seeds and visits
+	seeds      []uint32 // of an archive: nodes, each once; nil if no seed is known
 	answers    []Visit  // by their ends; of an archive, in the order of visits
 	file       vfs.File // the lists: node, number of successors, successors; 4 bytes each
 	lists      []list   // of each node
@@ -49,8 +50,9 @@ type capture struct {
 	isDocument bool
 }
 
-// open reads parts, whose fingerprints have a seed. The caller closes the Crawl.
-func open(fsys vfs.FS, parts []string, seed uint64) (*Crawl, error) {
+// open reads parts, whose fingerprints have a seed. seeds are the fingerprints of the URLs from which the crawl began.
+// The caller closes the Crawl.
+func open(fsys vfs.FS, parts []string, seed uint64, seeds []uint64) (*Crawl, error) {
 	captures, err := firstCaptures(fsys, parts)
 	if err != nil {
 		return nil, err
@@ -75,7 +77,15 @@ func open(fsys vfs.FS, parts []string, seed uint64) (*Crawl, error) {
 	if c.file, err = vfs.Temporary(); err != nil {
 		return nil, err
 	}
-	if err := c.copyLinks(fsys, parts, newNumbers(captures), seed); err != nil {
+	known := newNumbers(captures)
+	isSeed := make(map[uint32]bool)
+	for _, url := range seeds {
+		if node, ok := known.find(url); ok && !isSeed[node] {
+			isSeed[node] = true
+			c.seeds = append(c.seeds, node)
+		}
+	}
+	if err := c.copyLinks(fsys, parts, known, seed); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil

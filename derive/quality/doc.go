@@ -18,7 +18,8 @@
 // A node is a page or redirect whose first capture has a status from 200 to 399. The ranks and curves are those of
 // documents: HTML pages, and redirects. Page requisites count in one figure, Sites.TauAll.
 //
-// A root is a document that no earlier visited one links to: a seed, or a page from a sitemap. All roots are the first
+// A root is a seed. Documents that the seeds do not reach, such as pages from a sitemap, are roots if no earlier
+// visited one links to them; so are all such documents if no seed is known (Product.AddSeeds). All roots are the first
 // level of the breadth-first order, which takes links in the order of their page. The depth-first order takes the first
 // unvisited link of a page before the second.
 //

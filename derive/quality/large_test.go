@@ -81,7 +81,7 @@ func makeParts(t *testing.T, dir string, pages int) (names []string) {
 func TestMeasure_large(t *testing.T) {
 	names := makeParts(t, t.TempDir(), *pagesWanted)
 	begin := time.Now()
-	c, err := open(vfs.Disk(), names, 1)
+	c, err := open(vfs.Disk(), names, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,12 +72,18 @@ func (d *documents) successors(document uint32, from int, f func(uint32) bool) (
 
 // breadthFirst returns all documents in breadth-first order.
 func (d *documents) breadthFirst(ctx context.Context) ([]uint32, error) {
-	order := slices.Grow(slices.Clone(d.roots), len(d.nodes)-len(d.roots))
-	isKnown := make([]bool, len(d.nodes))
-	for _, root := range d.roots {
+	order, isKnown := make([]uint32, 0, len(d.nodes)), make([]bool, len(d.nodes))
+	return d.reach(ctx, order, d.roots, isKnown)
+}
+
+// reach adds roots, and what they reach through documents that are not known, to an order.
+func (d *documents) reach(ctx context.Context, order, roots []uint32, isKnown []bool) ([]uint32, error) {
+	from := len(order)
+	order = append(order, roots...)
+	for _, root := range roots {
 		isKnown[root] = true
 	}
-	for i := 0; i < len(order); i++ {
+	for i := from; i < len(order); i++ {
 		_, err := d.successors(order[i], 0, func(to uint32) bool {
 			if !isKnown[to] {
 				isKnown[to] = true
@@ -148,18 +154,18 @@ type discovery struct {
 func (d *documents) discover(ctx context.Context) (*discovery, error) {
 	c := d.crawl
 	found := &discovery{make([]uint32, len(c.lists)), make([]bool, len(c.lists))}
-	for _, root := range c.roots {
+	for _, root := range slices.Concat(c.roots, c.seeds) {
 		if n := d.number[root]; n != none {
 			d.roots = append(d.roots, n)
 		}
 	}
 	last := uint32(0)
-	var successors []uint32
+	var successors, others []uint32
 	for i := range c.visited {
 		answer := c.answer(i)
 		node := answer.Node
 		if c.roots == nil && c.isDocument[node] && found.number[node] == 0 {
-			d.roots = append(d.roots, d.number[node])
+			others = append(others, d.number[node])
 		}
 		var err error
 		if successors, err = c.links(successors, node, 0, int(c.lists[node].n)); err != nil {
@@ -176,7 +182,26 @@ func (d *documents) discover(ctx context.Context) (*discovery, error) {
 			return nil, context.Cause(ctx)
 		}
 	}
-	return found, nil
+	return found, d.addRoots(ctx, others)
+}
+
+// addRoots adds documents that no earlier visited one links to, unless the seeds reach them: a link that was followed
+// may be that of a page which was not read before. They are pages from a sitemap, for instance. Without seeds all of
+// them are roots.
+func (d *documents) addRoots(ctx context.Context, others []uint32) error {
+	if len(d.roots) == 0 || len(others) == 0 {
+		d.roots = append(d.roots, others...)
+		return nil
+	}
+	isKnown := make([]bool, len(d.nodes))
+	order, err := d.reach(ctx, nil, d.roots, isKnown)
+	for _, other := range others {
+		if err == nil && !isKnown[other] {
+			d.roots = append(d.roots, other)
+			order, err = d.reach(ctx, order[:0], []uint32{other}, isKnown)
+		}
+	}
+	return err
 }
 
 // answer is the visit whose answer was read as number i.

@@ -2,17 +2,21 @@ package quality
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"path"
+	"syscall"
 
 	"orbweaver/derive"
 	"orbweaver/derive/graph"
 	"orbweaver/engine/page/parse"
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -23,12 +27,27 @@ type Product struct {
 	fsys  vfs.FS
 	dir   string
 	seed  uint64
+	seeds []uint64 // fingerprints
 	crawl *Crawl
 }
 
 // New returns a Product for a Run whose directory for outputs is dir.
 func New(fsys vfs.FS, dir string) *Product {
 	return &Product{fsys: fsys, dir: dir, seed: rand.Uint64()}
+}
+
+// AddSeeds adds the seeds of a crawl directory, before the Run. Other names have none.
+func (p *Product) AddSeeds(dir string) error {
+	for _, list := range [...]string{layout.SeedsFile, layout.SeedsFile + "-added"} {
+		text, err := vfs.ReadFile(p.fsys, path.Join(dir, list))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			return fmt.Errorf("quality: seeds: %w", err)
+		}
+		for url := range bytes.Lines(text) { // in normal form
+			p.seeds = append(p.seeds, fingerprint(p.seed, bytes.TrimSpace(url)))
+		}
+	}
+	return nil
 }
 
 // Crawl is what the Run has found; nil if it did not end. The caller closes it.
@@ -59,7 +78,7 @@ func (p *Product) Finish(_ context.Context, files []derive.Finished, outputs *de
 		}
 	}
 	var err error
-	p.crawl, err = open(p.fsys, names, p.seed)
+	p.crawl, err = open(p.fsys, names, p.seed, p.seeds)
 	return err
 }
 

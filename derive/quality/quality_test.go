@@ -15,15 +15,24 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// crawlOf reads the captures of an archive, which were fetched in this order.
-func crawlOf(t *testing.T, a *derivetest.Archive) *Crawl {
+// crawlOf reads the captures of a crawl directory, which were fetched in this order, and its seeds.
+func crawlOf(t *testing.T, a *derivetest.Archive, seeds string) *Crawl {
 	t.Helper()
 	fsys := vfs.NewMem(1)
 	if err := fsys.MkdirAll("c"); err != nil {
 		t.Fatal(err)
 	}
 	derivetest.Put(t, fsys, "c/1.warc.gz", a.Bytes())
+	if err := fsys.MkdirAll("c/frontier"); err != nil {
+		t.Fatal(err)
+	}
+	derivetest.Put(t, fsys, "c/frontier/seeds", []byte(seeds))
 	p := New(fsys, "out")
+	for _, name := range []string{"c", "c/1.warc.gz", "none"} {
+		if err := p.AddSeeds(name); err != nil {
+			t.Fatal(err)
+		}
+	}
 	o := derive.Options{Dir: "out", Products: []derive.Product{p}}
 	if _, err := derive.Run(t.Context(), fsys, []string{"c"}, o); err != nil {
 		t.Fatal(err)
@@ -38,7 +47,7 @@ func crawlOf(t *testing.T, a *derivetest.Archive) *Crawl {
 
 func measured(t *testing.T, a *derivetest.Archive) *Report {
 	t.Helper()
-	r, err := crawlOf(t, a).Measure(t.Context(), func(int) {})
+	r, err := crawlOf(t, a, "").Measure(t.Context(), func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,6 +60,24 @@ func page(links ...string) string {
 		fmt.Fprintf(&b, "<a href='%s'>x</a>", l)
 	}
 	return b.String()
+}
+
+// Breadth-first begins with the seeds of a crawl directory in their order, and with what these do not reach. Without
+// seeds it begins with all that no earlier page links to.
+func TestMeasure_beginsWithTheSeeds(t *testing.T) {
+	for seeds, roots := range map[string]int{"": 3, "http://a.org/s\nhttp://gone.org/\nhttp://a.org/\nhttp://a.org/s\n": 3,
+		"http://a.org/\n": 2} {
+		a := &derivetest.Archive{}
+		a.Response("http://a.org/", 200, "text/html", page("/1"))
+		a.Response("http://a.org/s", 200, "text/html", page("/2")) // before the page that links to it
+		a.Response("http://a.org/1", 200, "text/html", page("/s"))
+		a.Response("http://a.org/2", 200, "text/html", "")
+		a.Response("http://a.org/map", 200, "text/html", page("/2"))
+		r, err := crawlOf(t, a, seeds).Measure(t.Context(), func(int) {})
+		if err != nil || r.Roots != roots {
+			t.Errorf("%q: %d roots, want %d (%v)", seeds, r.Roots, roots, err)
+		}
+	}
 }
 
 // The root links to 1, 2, 3; 1 to 4; everything to 3. The crawl fetched 1 and its child 4 before 2 and 3. A style sheet
@@ -143,7 +170,7 @@ func TestMeasure_revisitsHaveTheLinksOfTheirPayload(t *testing.T) {
 func TestMeasure_nothing(t *testing.T) {
 	a := &derivetest.Archive{}
 	a.Response("http://a.org/s.css", 200, "text/css", "")
-	_, err := crawlOf(t, a).Measure(t.Context(), func(int) {})
+	_, err := crawlOf(t, a, "").Measure(t.Context(), func(int) {})
 	if err != ErrEmpty { //nolint:errorlint // it is returned as it is
 		t.Error(err)
 	}
@@ -175,7 +202,7 @@ func TestOrdersAgainstAModel(t *testing.T) {
 			}
 			a.Response(fmt.Sprintf("http://a.org/%d", i), 200, "text/html", page(links...))
 		}
-		d := newDocuments(crawlOf(t, a))
+		d := newDocuments(crawlOf(t, a, ""))
 		if _, err := d.discover(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +323,7 @@ func TestEachVisit_cutShort(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	v := visit{links: 2}
 	derivetest.Put(t, fsys, "p", append(v.encode(), make([]byte, 16)...))
-	c, err := open(fsys, []string{"p"}, 1)
+	c, err := open(fsys, []string{"p"}, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +331,7 @@ func TestEachVisit_cutShort(t *testing.T) {
 		t.Error(err)
 	}
 	derivetest.Put(t, fsys, "p", append(v.encode(), make([]byte, 12)...))
-	if _, err := open(fsys, []string{"p"}, 1); err == nil || !strings.HasPrefix(err.Error(), "p: ") {
+	if _, err := open(fsys, []string{"p"}, 1, nil); err == nil || !strings.HasPrefix(err.Error(), "p: ") {
 		t.Error(err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"orbweaver/internal/simweb"
 )
 
-// sameFigures compares what is known from the servers with what the archive says. It does not know which pages are
-// seeds, nor the start of a request to the nanosecond.
+// sameFigures compares what is known from the servers with what the crawl directory says. It does not know the start of
+// a request to the nanosecond.
 func sameFigures(t *testing.T, truth, archive *quality.Report) {
 	t.Helper()
 	area := archive.Area[quality.Visited] - truth.Area[quality.Visited]
@@ -21,6 +21,14 @@ func sameFigures(t *testing.T, truth, archive *quality.Report) {
 		t.Errorf("truth: %d pages, %d requisites, %d links, area %.4f, %+v; archive: %d, %d, %d, %.4f, %+v",
 			truth.Documents, truth.Requisites, truth.Links, truth.Area[quality.Visited], truth.Sites,
 			archive.Documents, archive.Requisites, archive.Links, archive.Area[quality.Visited], archive.Sites)
+	}
+	for _, name := range []string{quality.BreadthFirst, quality.DepthFirst, quality.Visited} {
+		if truth.Roots != archive.Roots || math.Abs(truth.Area[name]-archive.Area[name]) > 0.002 ||
+			math.Abs(truth.Gain[name]-archive.Gain[name]) > 0.02 || math.Abs(truth.Tau[name]-archive.Tau[name]) > 0.01 {
+			t.Errorf("%s: truth: area %.4f, gain %.3f, tau %.4f, %d roots; archive: %.4f, %.3f, %.4f, %d", name,
+				truth.Area[name], truth.Gain[name], truth.Tau[name], truth.Roots,
+				archive.Area[name], archive.Gain[name], archive.Tau[name], archive.Roots)
+		}
 	}
 }
 
@@ -33,8 +41,10 @@ func TestOrder_withinSites(t *testing.T) {
 		world.PagesPerHostMean, world.PagesPerHostMax = 40, 110
 		world.CopyShare = 0.05 // revisits, which have links
 		rig := testbed.MustRig(t, world, true)
+		rig.Seeds = rig.World.Seeds(60) // others link to most of them before they are fetched
 		cfg := rig.Config()
 		cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = 400*time.Millisecond, 50*time.Millisecond
+		cfg.Workers.Fetchers = 2
 		rig.MustCrawl(t, cfg, rig.FS)
 		r := testbed.OrderOfAll(t, rig)
 		sameFigures(t, r, testbed.Order(t, rig.FS))

@@ -21,6 +21,9 @@ func Order(t *testing.T, disk vfs.FS) *quality.Report {
 	t.Helper()
 	const scratch = "order-of-visits"
 	product := quality.New(disk, scratch)
+	if err := product.AddSeeds("crawl"); err != nil {
+		t.Fatal(err)
+	}
 	_, err := derive.Run(t.Context(), disk, []string{"crawl"}, derive.Options{
 		Dir: scratch, Products: []derive.Product{product}, Workers: 1,
 	})

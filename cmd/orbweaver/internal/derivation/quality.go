@@ -39,7 +39,8 @@ random order of the same pages, and with the omniscient order, which has the mos
   gain    where the area lies between breadth-first, 0, and omniscient, 1
   tau     Kendall's rank correlation with breadth-first: 1 for the same order
 
-Pages are HTML documents and redirects with a status from 200 to 399, by their first capture. Ranks are those of the
+Pages are HTML documents and redirects with a status from 200 to 399, by their first capture. Breadth-first begins with
+the seeds of the crawl directories, else with pages that no earlier one links to. Ranks are those of the
 graph of these pages. Temporary files take 12 bytes for each link, and the text of the links, below TMPDIR.
 
 Exit status: 0 if all is well, 1 if a record was damaged or a file was left out: all others were used.
@@ -69,6 +70,11 @@ func (c *QualityCommand) Run(inv *command.Invocation) (err error) {
 	line := console.StartStatus(inv.Stderr, c.Quiet)
 	defer line.Close()
 	product := quality.New(vfs.Disk(), dir)
+	for _, name := range c.Names {
+		if err := product.AddSeeds(filepath.ToSlash(name)); err != nil {
+			return err
+		}
+	}
 	read, err := c.pass(inv, line, c.Names, derive.Options{
 		Dir: dir, Products: []derive.Product{product}, Workers: c.Workers,
 	})
