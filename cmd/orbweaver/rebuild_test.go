@@ -25,6 +25,10 @@ func TestFsckRebuild(t *testing.T) {
 	}
 	call("fsck", "--quiet", dir).want(t, command.ExitUsage, "has no directory frontier", "fsck --rebuild")
 	call("crawl", "--dir", dir, w.roots[0]).want(t, command.ExitFailed, "no frontier", "fsck --rebuild")
+	other := filepath.Join(t.TempDir(), "other.toml")
+	writeFile(t, other, "normal-form = 'sorted'\n")
+	call("fsck", "--rebuild", "--config", other, dir).want(t, command.ExitUsage,
+		"knows URLs in the form whatwg and cannot change to sorted; give --normal-form whatwg")
 	r := call("fsck", "--rebuild", dir, w.roots[0], w.roots[1]).want(t, command.ExitDone)
 	for _, word := range []string{
 		"rebuilt from 1 archive files", "20 pages", "2 seeds are kept", "note: ", "stopped, checkpoint", "\nsound\n",

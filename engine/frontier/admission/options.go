@@ -20,7 +20,7 @@ type Options struct {
 	PDFLinks    PDFLinksMode    `name:"pdf-links" type:"word" help:"on: follow the links of PDF documents. off: do not." oneof:"on,off" default:"on" placeholder:"MODE"`
 	MaxDepth    int             `help:"Longest chain of links from a seed; -1 for no limit. Lower it to stay near the seeds." default:"-1" zero:"meant" least:"-1" placeholder:"N" basic:""`
 	MaxURL      int             `name:"max-url" type:"size" help:"Length of the longest URL. Longer URLs are dropped and counted. Raise it for sites with long queries." default:"2KiB" least:"16" most:"8192" placeholder:"SIZE"`
-	StripParams []string        `help:"Parameters to remove from links, in the query and after semicolons: names, prefixes such as utm_*, or the lists 'session' and 'tracking'. Use it if one page has many URLs." placeholder:"NAME"`
+	StripParams []string        `help:"Parameters to remove from links, in the query and after semicolons: names, prefixes such as utm_*, or the lists 'session' and 'tracking'. Use it if one page has many URLs. A change holds for links that are found from then on: known URLs keep their form." placeholder:"NAME"`
 
 	NormalForm urlx.Form `type:"word" help:"Form in which links are taken. whatwg: as browsers write URLs. sorted: arguments of the query are sorted, and empty ones left out. archive: also without session identifiers and names of index pages, such as index.html. The metadata record of a page has the links that a form has changed, as the page has them. Seeds and targets of redirects that lead back stay as they are. Give it to all agents. It holds until a finished crawl begins again." oneof:"whatwg,sorted,archive" default:"whatwg" placeholder:"FORM"`
 

@@ -66,6 +66,8 @@ type Command struct {
 
 	URLs []string `arg:"" optional:"" name:"url" help:"Seeds." placeholder:"URL"`
 
+	Rebuilds bool `kong:"-"` // for fsck --rebuild: the URLs that the archive has keep their form
+
 	explain *ExplainCommand // whose flags say how the crawl is asked
 
 	resumes bool          // crawl.toml is there

@@ -38,7 +38,8 @@ func (c *Command) sameFormat() error {
 		bad.Add("--warc-compression", fmt.Errorf("the crawl in %s writes %s and cannot change to %s; "+
 			"begin another in a new --dir", c.Config.Dir, was, is))
 	}
-	if c.beginsAgain() {
+	isNew := c.beginsAgain()
+	if isNew && !c.Rebuilds {
 		return bad.Err()
 	}
 	was, _ := t.Text("normal-form") // "" in an earlier version
@@ -46,6 +47,9 @@ func (c *Command) sameFormat() error {
 	if was != is {
 		bad.Add("--normal-form", fmt.Errorf("the crawl in %s knows URLs in the form %s and cannot change to %s; "+
 			"give --normal-form %s. Once it is finished, --refresh takes another form", c.Config.Dir, was, is, was))
+	}
+	if isNew {
+		return bad.Err()
 	}
 	sums := t.Texts("stat")
 	for _, stat := range c.Config.Filters.Stats {

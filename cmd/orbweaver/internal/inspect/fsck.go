@@ -73,7 +73,7 @@ func (c *FsckCommand) Check(inv *command.Invocation) (err error) {
 		}
 		return nil
 	}
-	c.crawl, err = crawlSettings(inv, c.Dir, append(c.Args(), c.URLs...)...)
+	c.crawl, err = crawlSettings(inv, c.Dir, true, append(c.Args(), c.URLs...)...)
 	return err
 }
 

@@ -27,7 +27,7 @@ type rebuildReport struct {
 }
 
 // crawlSettings reads the settings of the crawl as "orbweaver crawl --dir DIR" would.
-func crawlSettings(inv *command.Invocation, dir string, more ...string) (*crawl.Command, error) {
+func crawlSettings(inv *command.Invocation, dir string, rebuilds bool, more ...string) (*crawl.Command, error) {
 	args := []string{"crawl", "--dir", dir}
 	config, err := command.GivenText(inv.Args, "config")
 	if err != nil {
@@ -43,6 +43,7 @@ func crawlSettings(inv *command.Invocation, dir string, more ...string) (*crawl.
 		Crawl crawl.Command `cmd:""`
 	}
 	grammar.Crawl = crawl.New()
+	grammar.Crawl.Rebuilds = rebuilds
 	nested := inv.Nested(io.Discard)
 	if err := nested.Check(nested.Parse(&grammar, append(args, more...))); err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ func uploadOptions(inv *command.Invocation, dir string, given map[string]string,
 			more = append(more, name, value)
 		}
 	}
-	settings, err := crawlSettings(inv, dir, more...)
+	settings, err := crawlSettings(inv, dir, false, more...)
 	if err != nil {
 		return upload.Options{}, err
 	}
