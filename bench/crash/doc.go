@@ -35,6 +35,9 @@
 //
 // TestKillTheProgram does it for real: SIGKILL for the program at random moments, with a web on loopback.
 //
+// Two worlds of ten have breadth-first visits. The others have each of the other orders of visits, with their queues on
+// disk and the scores of links.
+//
 // # Replaying
 //
 // All choices come from -seed, which each line of the result names: the classes, the calls, the images, the moments of

@@ -9,6 +9,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
+	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/workers/archive"
@@ -58,6 +59,14 @@ func behindProxy(seed uint64) bool { return seed%2 == 0 }
 // crowded says that a world has more hosts than its crawler's workbench has room for, so that idle ones go to disk.
 func crowded(seed uint64) bool { return seed%4 == 2 && !hasBodies(seed) }
 
+// visitOf is the order of visits of a world's crawler.
+func visitOf(seed uint64) order.Visit {
+	return []order.Visit{
+		{}, {Mode: order.ModeRanked}, {Mode: order.ModePerHost, Depth: 1}, {Mode: order.ModeFocused},
+		{Mode: order.ModeBottomUp},
+	}[seed/2%5]
+}
+
 // config makes everything small, so that a small crawl does all that a large one does.
 func config(rig *testbed.Rig) engine.Config {
 	c := rig.Config()
@@ -76,6 +85,9 @@ func config(rig *testbed.Rig) engine.Config {
 		c.Workers.KeepAlive = 5 * time.Second
 		c.Archive.Metadata, c.Archive.Via = parsers.MetadataAll, true
 		c.Archive.Outlinks, c.Archive.DNS = true, archive.DNSAll
+	}
+	if c.Order.Visit = visitOf(rig.World.Config().Seed); c.Order.Visit.Mode == order.ModeFocused {
+		c.Filters.Score = "depth"
 	}
 	if crowded(rig.World.Config().Seed) {
 		c.Workbench.MemoryMax = 16 << 10

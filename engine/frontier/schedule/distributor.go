@@ -141,6 +141,7 @@ func NewDistributor(p *Parts) *Distributor {
 	d.emptier = emptier{
 		Queues: &d.Queues, dead: p.Dead, cluster: p.Cluster, rules: p.Live.Hosts, wake: p.Wake, wakeFeeder: p.WakeFeeder,
 	}
+	p.Front.ordered.Store(d.placer.ordered.total)
 	d.end = endCheck{
 		Progress: p.Progress, Queues: &d.Queues, front: p.Front, flushes: p.Flushes,
 		placer: &d.placer, delayer: &d.delayer, cluster: p.Cluster, isAlone: !p.Cluster.IsShared(),

@@ -48,6 +48,39 @@ func TestPlacer_aLargeSiteWaitsForTheOthers(t *testing.T) {
 	}
 }
 
+// Ordered counts what is in the queues of the order: from the start what an earlier run has left, and then what is
+// sorted into them and not yet placed.
+func TestDistributor_ordered(t *testing.T) {
+	r := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)
+	r.Front = NewFront(r.Workbench, 1, noneWaiting)
+	r.Order = order.NewCurrent(order.Options{Visit: order.Visit{Mode: order.ModeBottomUp}}, 1, nil)
+	for _, queue := range []int{3, 3, order.Classes + 3} {
+		if err := r.OnDisk.AppendOrdered(queue, url("http://left.test/")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := r.distributor()
+	if n := d.Ordered(); n != 3 {
+		t.Errorf("%d URLs at the start, an earlier run has left 3", n)
+	}
+	r.appendReady(t, 200, "s", ".test/a/")
+	sorted := 0
+	for range 300 {
+		if _, err := d.step(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		n := d.Ordered()
+		if sorted = max(sorted, int(n)); n != r.OnDisk.AllOrdered() {
+			t.Fatalf("%d URLs, %d are on disk", n, r.OnDisk.AllOrdered())
+		}
+		r.Front.nextAdjust, r.Front.nextCount = time.Time{}, time.Time{}
+		r.Front.required.Add(1)
+	}
+	if d.Ordered() != 0 || sorted < 150 {
+		t.Errorf("%d URLs at the end, and %d at most", d.Ordered(), sorted)
+	}
+}
+
 // URLs in queues of an order of an earlier run are placed by any order. The crawl does not end meanwhile.
 func TestPlacer_orderedURLsOutliveTheirOrder(t *testing.T) {
 	r := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)
