@@ -1,95 +1,80 @@
 package deflate
 
-import (
-	"encoding/binary"
-	"slices"
-)
+import "encoding/binary"
 
-// bitWriter contains the bits of an incomplete byte between two blocks.
+// outMax is more bytes than a block has that is not stored.
+const outMax = 2 * bufferSize
+
+// bitWriter collects the bits of a block. Those of an incomplete byte stay in it between two blocks.
 type bitWriter struct {
 	bits uint64
-	n    uint
+	n    uint // number of bits, below 8 between two calls
+	out  [outMax + 8]byte
+	at   int // number of complete bytes in out
 }
 
-// put adds n bits, at most 32, and writes whole bytes to dst.
-func (w *bitWriter) put(dst []byte, v uint64, n uint) []byte {
+// put adds n bits, at most 56.
+func (w *bitWriter) put(v uint64, n uint) {
 	w.bits |= v << w.n
-	for w.n += n; w.n >= 8; w.n -= 8 {
-		dst = append(dst, byte(w.bits))
-		w.bits >>= 8
-	}
+	w.n += n
+	binary.LittleEndian.PutUint64(w.out[w.at&(outMax-1):], w.bits)
+	w.at += int(w.n >> 3)
+	w.bits >>= w.n &^ 7 & 63
+	w.n &= 7
+}
+
+// flush appends the complete bytes to dst.
+func (w *bitWriter) flush(dst []byte) []byte {
+	dst = append(dst, w.out[:w.at]...)
+	w.at = 0
 	return dst
 }
 
-// finish fills the last byte with zeros and writes it.
+// finish fills the last byte with zeros, and appends all bytes to dst.
 func (w *bitWriter) finish(dst []byte) []byte {
-	if w.n > 0 {
-		dst = append(dst, byte(w.bits))
-	}
-	w.bits, w.n = 0, 0
-	return dst
+	w.put(0, -w.n&7)
+	return w.flush(dst)
 }
 
-// fill writes the sequences of a block with its codes, and its end symbol. size is the most bytes that this takes.
-func (w *bitWriter) fill(dst []byte, size int, m *matcher, c *coder, s *shapes) []byte {
-	at := len(dst)
-	dst = slices.Grow(dst, size+8)
-	out := dst[:at+size+8]
-	words := &c.literalWords
-	acc, n := w.bits, w.n
-	src := m.literals[:]
-	for _, q := range m.seqs {
-		left := int(q.run)
-		for ; left >= 4; left -= 4 { // four words have at most 56 bits, and at most 7 are waiting
-			four := binary.LittleEndian.Uint32(src)
-			acc, n = words[four&255].join(acc, n)
-			acc, n = words[four>>8&255].join(acc, n)
-			acc, n = words[four>>16&255].join(acc, n)
-			acc, n = words[four>>24].join(acc, n)
-			src = src[4:]
-			binary.LittleEndian.PutUint64(out[at:], acc)
-			at, acc, n = at+int(n>>3), acc>>(n&^7&63), n&7
-		}
-		// Up to three more, without an unpredictable branch: words beyond the end have no bits.
-		three := binary.LittleEndian.Uint32(src)
-		src = src[left:]
-		x, y, z := words[three&255], words[three>>8&255], words[three>>16&255]
-		if left < 1 {
-			x = 0
-		}
-		if left < 2 {
-			y = 0
-		}
-		if left < 3 {
-			z = 0
-		}
-		acc, n = x.join(acc, n)
-		acc, n = y.join(acc, n)
-		acc, n = z.join(acc, n)
-		binary.LittleEndian.PutUint64(out[at:], acc)
-		at, acc, n = at+int(n>>3), acc>>(n&^7&63), n&7
-		if q.length == 0 {
-			break
-		}
-		// The match: at most 14, 5, 14 and 13 bits.
-		code := s.lengthCode[q.length]
-		acc, n = words[code].join(acc, n)
-		acc |= uint64(q.length-s.lengthBase[code-lengthsFrom]) << (n & 63)
-		n += uint(s.lengthExtra[code-lengthsFrom])
-		far := s.distance(q.distance)
-		acc, n = c.distanceWords[far].join(acc, n)
-		acc |= uint64(q.distance-s.distanceBase[far]) << (n & 63)
-		n += uint(s.distanceExtra[far])
-		binary.LittleEndian.PutUint64(out[at:], acc)
-		at, acc, n = at+int(n>>3), acc>>(n&^7&63), n&7
+// putTokens adds the tokens and long runs of a block.
+func (w *bitWriter) putTokens(m *matcher, c *codes) {
+	n := 0
+	for _, r := range m.runs[:m.runsN] {
+		w.putAll(m.tokens[n:r.tokens], c)
+		w.putLiterals(m.buf.slice(r.from, r.to), c)
+		n = r.tokens
 	}
-	acc, n = words[endOfBlock].join(acc, n)
-	binary.LittleEndian.PutUint64(out[at:], acc)
-	w.bits, w.n = acc>>(n&^7&63), n&7
-	return out[:at+int(n>>3)]
+	w.putAll(m.tokens[n:m.tokensN], c)
 }
 
-// join adds a word after the n bits of acc.
-func (x word) join(acc uint64, n uint) (uint64, uint) {
-	return acc | uint64(x&0xffff)<<(n&63), n + uint(x>>16)
+// putAll adds tokens. A token has at most 46 bits, and at most 7 are waiting.
+func (w *bitWriter) putAll(tokens []token, c *codes) {
+	acc, n, at := w.bits, w.n, w.at
+	for _, t := range tokens {
+		a, b := t%indexes, t>>indexBits%indexes
+		acc |= uint64(c.first.bits[a]) << (n & 63)
+		n += uint(c.first.length[a])
+		acc |= uint64(c.second.bits[b]) << (n & 63)
+		acc |= uint64(t>>(2*indexBits)) << ((n + uint(c.second.length[b])) & 63)
+		n += uint(c.secondAll[b])
+		binary.LittleEndian.PutUint64(w.out[at&(outMax-1):], acc)
+		at += int(n >> 3)
+		acc >>= n &^ 7 & 63
+		n &= 7
+	}
+	w.bits, w.n, w.at = acc, n, at
+}
+
+// putLiterals adds the literals of a long run.
+func (w *bitWriter) putLiterals(literals []byte, c *codes) {
+	acc, n, at := w.bits, w.n, w.at
+	for _, b := range literals {
+		acc |= uint64(c.first.bits[b]) << (n & 63)
+		n += uint(c.first.length[b])
+		binary.LittleEndian.PutUint64(w.out[at&(outMax-1):], acc)
+		at += int(n >> 3)
+		acc >>= n &^ 7 & 63
+		n &= 7
+	}
+	w.bits, w.n, w.at = acc, n, at
 }

@@ -3,7 +3,7 @@ package deflate
 import "encoding/binary"
 
 const (
-	wordMax     = 14 // bits of a word, so that four words and the waiting bits fit into 64; the standard allows 15
+	wordMax     = 14 // bits of a word, so that a token and the waiting bits fit into 64; the standard allows 15
 	lengthCodes = 19
 	lengthMax   = 7
 	storedMax   = 1<<16 - 1
@@ -19,13 +19,17 @@ const (
 
 // coder computes the codes of a block and writes their lengths.
 type coder struct {
+	firstCount     [indexes]uint32
+	secondCount    [indexes]uint32
 	literalCount   [literalCodes]uint32
 	distanceCount  [distanceCodes]uint32
 	literalLength  [literalCodes]uint8
 	distanceLength [distanceCodes]uint8
+	literals       huffman
+	distances      huffman
 	literalWords   [literalCodes]word
 	distanceWords  [distanceCodes]word
-	extra          int // extra bits of lengths and distances
+	codes          codes
 
 	// The lengths are written in a separate code: symbols 0 to 15 are lengths, 16 to 18 repeat.
 	runs         [literalCodes + distanceCodes]uint16 // symbol, and its extra bits above bit 8
@@ -34,16 +38,27 @@ type coder struct {
 	runLength    [lengthCodes]uint8
 	runWords     [lengthCodes]word
 	runLengthsN  int // number of runLengths that are written
+	lengths      huffman
 	literalsN    int
 	distancesN   int
 	headerLength int // bits
 
 	fixedLiterals  [literalCodes]word
 	fixedDistances [distanceCodes]word
-	huffman        huffman
+}
+
+// codes are what is written for the indexes of a token.
+type codes struct {
+	first, second struct {
+		bits   [indexes]uint32
+		length [indexes]uint8
+	}
+	secondAll [indexes]uint8 // length with the extra bits of a distance
+	end       word
 }
 
 func (c *coder) init() {
+	var h huffman
 	var length [288]uint8 // the fixed code has two words more than there are symbols
 	for i := range length {
 		switch {
@@ -56,15 +71,17 @@ func (c *coder) init() {
 		default:
 			length[i] = 8
 		}
+		h.used[i] = uint32(i)
 	}
 	var words [288]word
-	assign(words[:], length[:])
+	h.usedN = len(words)
+	h.assign(words[:], length[:])
 	copy(c.fixedLiterals[:], words[:])
-	var distances [32]uint8
-	for i := range distances {
-		distances[i] = 5
+	for i := range 32 {
+		length[i] = 5
 	}
-	assign(words[:32], distances[:])
+	h.usedN = 32
+	h.assign(words[:], length[:])
 	copy(c.fixedDistances[:], words[:])
 }
 
@@ -72,35 +89,59 @@ func (c *coder) init() {
 // blocks that do not become smaller are bodies that the server has compressed; the small gain would cost a word per
 // byte.
 func (e *Encoder) block(dst []byte, last bool) []byte {
-	if !e.later {
-		e.matcher.begin(e.end)
-	}
-	src := e.buf[e.start:e.end]
 	m, c := &e.matcher, &e.coder
-	m.find(&e.buf, e.start, e.end)
-	c.count(m.literals[:m.literalN], m.seqs, &e.shapes)
-	c.prepare()
-	dynamic := c.headerLength + c.size(&c.literalLength, &c.distanceLength)
-	fixed := c.fixedSize()
-	stored := 8*len(src) + 40*(1+len(src)/storedMax)
+	if e.start == 0 {
+		m.begin(e.end)
+	}
+	m.find(e.start, e.end)
 	bit := uint64(0)
 	if last {
 		bit = 1
 	}
+	if m.isNoise(e.end - e.start) {
+		return e.stored(dst, m.buf.slice(e.start, e.end), bit)
+	}
+	c.count(m)
+	c.prepare()
+	dynamic, fixed := c.sizes()
+	stored := 8*(e.end-e.start) + 40*(1+(e.end-e.start)/storedMax)
 	switch {
 	case stored <= dynamic+dynamic/storedGain && stored <= fixed:
-		return e.stored(dst, src, bit)
+		return e.stored(dst, m.buf.slice(e.start, e.end), bit)
 	case fixed <= dynamic:
-		dst = e.bits.put(dst, bit|kindFixed<<1, 3)
-		c.literalWords, c.distanceWords = c.fixedLiterals, c.fixedDistances
-		return e.bits.fill(dst, fixed/8+2, m, c, &e.shapes)
+		e.bits.put(bit|kindFixed<<1, 3)
+		c.tables(&c.fixedLiterals, &c.fixedDistances)
 	default:
-		dst = e.bits.put(dst, bit|kindDynamic<<1, 3)
-		dst = c.header(dst, &e.bits)
-		assign(c.literalWords[:], c.literalLength[:])
-		assign(c.distanceWords[:], c.distanceLength[:])
-		return e.bits.fill(dst, dynamic/8+2, m, c, &e.shapes)
+		e.bits.put(bit|kindDynamic<<1, 3)
+		c.header(&e.bits)
+		c.literals.assign(c.literalWords[:], c.literalLength[:])
+		c.distances.assign(c.distanceWords[:], c.distanceLength[:])
+		c.tables(&c.literalWords, &c.distanceWords)
 	}
+	e.bits.putTokens(m, &c.codes)
+	e.bits.put(uint64(c.codes.end.bits()), c.codes.end.length())
+	return e.bits.flush(dst)
+}
+
+// sizes returns the bits of the block with its own codes and with the fixed ones.
+func (c *coder) sizes() (dynamic, fixed int) {
+	extra := 0
+	for code, n := range c.literalCount[lengthsFrom:] {
+		_, _, bits := lengthRange(lengthsFrom + code)
+		extra += int(n) * int(bits)
+	}
+	for code, n := range c.distanceCount {
+		extra += int(n) * distanceExtra(code)
+	}
+	dynamic = c.headerLength + extra + c.literals.cost(c.literalLength[:]) + c.distances.cost(c.distanceLength[:])
+	fixed = 3 + extra
+	for _, x := range c.literals.used[:c.literals.usedN] {
+		fixed += int(x>>9) * int(c.fixedLiterals[x&511].length())
+	}
+	for _, x := range c.distances.used[:c.distances.usedN] {
+		fixed += int(x>>9) * 5
+	}
+	return dynamic, fixed
 }
 
 // stored writes bytes uncompressed.
@@ -112,7 +153,8 @@ func (e *Encoder) stored(dst, src []byte, last uint64) []byte {
 		if len(src) > 0 {
 			bit = 0
 		}
-		dst = e.bits.finish(e.bits.put(dst, bit|kindStored<<1, 3))
+		e.bits.put(bit|kindStored<<1, 3)
+		dst = e.bits.finish(dst)
 		dst = binary.LittleEndian.AppendUint16(dst, uint16(len(part)))
 		dst = binary.LittleEndian.AppendUint16(dst, ^uint16(len(part)))
 		dst = append(dst, part...)
@@ -123,54 +165,82 @@ func (e *Encoder) stored(dst, src []byte, last uint64) []byte {
 }
 
 // count counts the symbols of a block.
-func (c *coder) count(literals []byte, seqs []sequence, s *shapes) {
-	// Two counters per byte, because equal bytes often follow each other.
-	var odd [256]uint32
-	clear(c.literalCount[:])
-	clear(c.distanceCount[:])
-	even := (*[256]uint32)(c.literalCount[:])
-	for ; len(literals) >= 2; literals = literals[2:] {
-		even[literals[0]]++
-		odd[literals[1]]++
+func (c *coder) count(m *matcher) {
+	first, second := &c.firstCount, &c.secondCount
+	clear(first[:])
+	clear(second[:])
+	for _, t := range m.tokens[:m.tokensN] {
+		first[t%indexes]++
+		second[t>>indexBits%indexes]++
 	}
-	if len(literals) > 0 {
-		even[literals[0]]++
+	for _, r := range m.runs[:m.runsN] {
+		literals := m.buf.slice(r.from, r.to)
+		for ; len(literals) >= 2; literals = literals[2:] {
+			first[literals[0]]++
+			second[literals[1]]++
+		}
+		if len(literals) > 0 {
+			first[literals[0]]++
+		}
 	}
-	for b, n := range odd {
-		even[b] += n
+	for i := range 256 {
+		c.literalCount[i] = first[i] + second[i]
 	}
-	extra := 0
-	for _, q := range seqs[:len(seqs)-1] {
-		code := s.lengthCode[q.length]
-		c.literalCount[code]++
-		far := s.distance(q.distance)
-		c.distanceCount[far]++
-		extra += int(s.lengthExtra[code-lengthsFrom]) + int(s.distanceExtra[far])
+	c.literalCount[endOfBlock] = 1
+	for code := lengthsFrom; code < literalCodes; code++ {
+		from, to, _ := lengthRange(code)
+		sum := uint32(0)
+		for _, n := range first[indexMatch+from : indexMatch+to] {
+			sum += n
+		}
+		c.literalCount[code] = sum
 	}
-	c.extra = extra
-	c.literalCount[endOfBlock]++
+	copy(c.distanceCount[:], second[indexMatch:])
+}
+
+// tables computes what is written for each index of a token that occurs.
+func (c *coder) tables(literals *[literalCodes]word, distances *[distanceCodes]word) {
+	t := &c.codes
+	for _, x := range c.literals.used[:c.literals.usedN] {
+		symbol := int(x & 511)
+		w := literals[symbol]
+		switch {
+		case symbol < endOfBlock:
+			t.first.bits[symbol], t.second.bits[symbol] = w.bits(), w.bits()
+			n := uint8(w.length())
+			t.first.length[symbol], t.second.length[symbol], t.secondAll[symbol] = n, n, n
+		case symbol > endOfBlock:
+			from, to, extra := lengthRange(symbol)
+			for i := from; i < to; i++ {
+				t.first.bits[indexMatch+i] = w.bits() | uint32(i-from)<<w.length()
+				t.first.length[indexMatch+i] = uint8(w.length() + extra)
+			}
+		}
+	}
+	for _, x := range c.distances.used[:c.distances.usedN] {
+		code := int(x & 511)
+		w := distances[code]
+		t.second.bits[indexMatch+code], t.second.length[indexMatch+code] = w.bits(), uint8(w.length())
+		t.secondAll[indexMatch+code] = uint8(int(w.length()) + distanceExtra(code))
+	}
+	t.end = literals[endOfBlock]
 }
 
 // prepare computes the lengths of all words, and the header with them.
 func (c *coder) prepare() {
-	c.huffman.lengths(c.literalCount[:], c.literalLength[:], wordMax)
-	c.huffman.lengths(c.distanceCount[:], c.distanceLength[:], wordMax)
-	c.literalsN, c.distancesN = literalCodes, distanceCodes
-	for c.literalLength[c.literalsN-1] == 0 {
-		c.literalsN-- // never below endOfBlock, which occurs
-	}
-	for c.distanceLength[c.distancesN-1] == 0 {
-		c.distancesN--
-	}
+	c.literals.lengths(c.literalCount[:], c.literalLength[:], wordMax)
+	c.distances.lengths(c.distanceCount[:], c.distanceLength[:], wordMax)
+	c.literalsN = int(c.literals.used[c.literals.usedN-1]&511) + 1 // at least endOfBlock, which occurs
+	c.distancesN = int(c.distances.used[c.distances.usedN-1]&511) + 1
 	c.findRuns()
-	c.huffman.lengths(c.runCount[:], c.runLength[:], lengthMax)
+	c.lengths.lengths(c.runCount[:], c.runLength[:], lengthMax)
 	order := runOrder()
 	for c.runLengthsN = lengthCodes; c.runLength[order[c.runLengthsN-1]] == 0; {
 		c.runLengthsN--
 	}
-	c.headerLength = 3 + 5 + 5 + 4 + 3*c.runLengthsN
-	for symbol, n := range c.runCount {
-		c.headerLength += int(n) * (int(c.runLength[symbol]) + runExtra(symbol))
+	c.headerLength = 3 + 5 + 5 + 4 + 3*c.runLengthsN + c.lengths.cost(c.runLength[:])
+	for symbol := 16; symbol < lengthCodes; symbol++ {
+		c.headerLength += int(c.runCount[symbol]) * int(runExtra(symbol))
 	}
 }
 
@@ -180,7 +250,7 @@ func runOrder() [lengthCodes]uint8 {
 }
 
 // runExtra returns the number of extra bits of a symbol of the length code.
-func runExtra(symbol int) int {
+func runExtra(symbol int) uint {
 	switch symbol {
 	case 16:
 		return 2
@@ -239,43 +309,16 @@ func (c *coder) run(symbol uint16, extra int) {
 }
 
 // header writes the lengths of the words.
-func (c *coder) header(dst []byte, w *bitWriter) []byte {
-	dst = w.put(dst, uint64(c.literalsN-lengthsFrom), 5)
-	dst = w.put(dst, uint64(c.distancesN-1), 5)
-	dst = w.put(dst, uint64(c.runLengthsN-4), 4)
+func (c *coder) header(w *bitWriter) {
+	w.put(uint64(c.literalsN-lengthsFrom)|uint64(c.distancesN-1)<<5|uint64(c.runLengthsN-4)<<10, 5+5+4)
 	order := runOrder()
 	for _, symbol := range order[:c.runLengthsN] {
-		dst = w.put(dst, uint64(c.runLength[symbol]), 3)
+		w.put(uint64(c.runLength[symbol]), 3)
 	}
-	assign(c.runWords[:], c.runLength[:])
+	c.lengths.assign(c.runWords[:], c.runLength[:])
 	for _, r := range c.runs[:c.runsUsed] {
 		symbol := r & 255
 		a := c.runWords[symbol]
-		dst = w.put(dst, uint64(a&0xffff)|uint64(r>>8)<<(a>>16), uint(a>>16)+uint(runExtra(int(symbol))))
+		w.put(uint64(a.bits())|uint64(r>>8)<<a.length(), a.length()+runExtra(int(symbol)))
 	}
-	return dst
-}
-
-// size is how many bits the block takes in words of such lengths.
-func (c *coder) size(literals *[literalCodes]uint8, distances *[distanceCodes]uint8) int {
-	n := c.extra
-	for symbol, f := range c.literalCount {
-		n += int(f) * int(literals[symbol])
-	}
-	for symbol, f := range c.distanceCount {
-		n += int(f) * int(distances[symbol])
-	}
-	return n
-}
-
-// fixedSize is the same in words of the fixed codes, and 3 bits for the head of the block.
-func (c *coder) fixedSize() int {
-	n := 3 + c.extra
-	for symbol, f := range c.literalCount {
-		n += int(f) * int(c.fixedLiterals[symbol]>>16)
-	}
-	for _, f := range c.distanceCount {
-		n += int(f) * 5
-	}
-	return n
 }

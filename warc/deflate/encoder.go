@@ -14,13 +14,10 @@ const (
 
 // Encoder compresses one stream after the other.
 type Encoder struct {
-	buf   buffer
-	start int  // start of the current block; earlier bytes belong to written blocks
-	end   int  // end of the data
-	later bool // the current block is not the first of its stream
+	start int // position of the current block in the stream; earlier bytes belong to written blocks
+	end   int // end of the data
 
 	matcher matcher
-	shapes  shapes
 	coder   coder
 	bits    bitWriter
 }
@@ -28,23 +25,30 @@ type Encoder struct {
 // NewEncoder makes an Encoder, ready for a stream.
 func NewEncoder() *Encoder {
 	e := &Encoder{}
-	e.matcher.seqs = make([]sequence, 0, bufferSize/matchMin+1)
-	e.shapes.init()
 	e.coder.init()
 	return e
 }
 
 // Reset drops an incomplete stream.
-func (e *Encoder) Reset() { e.start, e.end, e.later, e.bits = 0, 0, false, bitWriter{} }
+func (e *Encoder) Reset() {
+	e.start, e.end = 0, 0
+	e.bits.bits, e.bits.n, e.bits.at = 0, 0, 0
+}
 
 // Append compresses more of a stream, and appends to dst the output that is ready, possibly nothing. It borrows p.
 func (e *Encoder) Append(dst, p []byte) []byte {
 	for len(p) > 0 {
-		if e.end == bufferSize {
-			dst = e.block(dst, false)
-			e.slide()
+		full := e.start + bufferSize - windowMax
+		if e.start == 0 {
+			full = bufferSize
 		}
-		n := copy(e.buf[e.end:bufferSize], p)
+		if e.end == full {
+			dst = e.block(dst, false)
+			e.start = e.end
+			continue
+		}
+		n := min(len(p), full-e.end)
+		e.matcher.buf.write(e.end, p[:n])
 		e.end += n
 		p = p[n:]
 	}
@@ -56,13 +60,6 @@ func (e *Encoder) Finish(dst []byte) []byte {
 	dst = e.bits.finish(e.block(dst, true))
 	e.Reset()
 	return dst
-}
-
-// slide makes space for the next block and keeps the bytes to which it may refer.
-func (e *Encoder) slide() {
-	copy(e.buf[:windowMax], e.buf[bufferSize-windowMax:bufferSize])
-	e.start, e.end, e.later = windowMax, windowMax, true
-	e.matcher.moved += bufferSize - windowMax
 }
 
 // gzipHeader has no time and no name; its flags are "fastest" and "unknown system".

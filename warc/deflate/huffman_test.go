@@ -41,7 +41,7 @@ func TestLengthsMakeACode(t *testing.T) {
 			case 1:
 				frequency[i] = r.Uint32N(60_000)
 			case 2:
-				frequency[i] = uint32(1) << min(i, 22) // deep
+				frequency[i] = uint32(1) << min(i, 14) // deep
 			case 3:
 				frequency[i] = r.Uint32N(2) * r.Uint32N(1+r.Uint32N(1000))
 			}
@@ -79,8 +79,6 @@ func TestLengthsMakeACode(t *testing.T) {
 
 // TestShapes compares every length and every distance with the tables of RFC 1951.
 func TestShapes(t *testing.T) {
-	var s shapes
-	s.init()
 	lengths := []int{
 		3,
 		4,
@@ -112,10 +110,18 @@ func TestShapes(t *testing.T) {
 		227,
 		258,
 	}
-	for n := 3; n <= matchMax; n++ {
-		code, _ := slices.BinarySearch(lengths, n+1)
-		if got := int(s.lengthCode[n]); got != lengthsFrom+code-1 || int(s.lengthBase[code-1]) != lengths[code-1] {
-			t.Errorf("length %d has code %d, want %d", n, got, lengthsFrom+code-1)
+	for i, first := range lengths {
+		want := matchMax
+		switch {
+		case i == len(lengths)-1:
+			want++
+		case i < len(lengths)-2:
+			want = lengths[i+1]
+		}
+		from, to, extra := lengthRange(lengthsFrom + i)
+		if matchMin+from != first || matchMin+to != want || to-from > 1<<extra || to-from <= 1<<extra/2 {
+			t.Errorf("length code %d is for %d to %d, with %d extra bits, want %d to %d", i, matchMin+from, matchMin+to,
+				extra, first, want)
 		}
 	}
 	distances := []int{
@@ -123,9 +129,14 @@ func TestShapes(t *testing.T) {
 		1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577,
 	}
 	for d := 1; d <= windowMax; d++ {
-		code, _ := slices.BinarySearch(distances, d+1)
-		if got := int(s.distance(uint16(d))); got != code-1 || int(s.distanceBase[code-1]) != distances[code-1] {
-			t.Errorf("distance %d has code %d, want %d", d, got, code-1)
+		want, _ := slices.BinarySearch(distances, d+1)
+		want--
+		code, extra := distanceCode(d)
+		if code != want || int(extra) != distanceExtra(want) {
+			t.Errorf("distance %d has code %d and %d extra bits, want %d", d, code, extra, want)
+		}
+		if got := int(matchToken(3, d) >> (2 * indexBits)); got != d-distances[want] {
+			t.Errorf("the extra bits of distance %d are %d, want %d", d, got, d-distances[want])
 		}
 	}
 }
