@@ -57,7 +57,7 @@ type Queue struct {
 // Order is what the order of visits does with a URL.
 type Order struct {
 	order.Explanation
-	Position  uint64 `json:"position,omitempty"` // in the queue of a class; 0: it is in none, or not in what was read
+	Position  uint64 `json:"position,omitempty"` // in its queue of the order; 0: it is in none, or not in what was read
 	IsEarlier bool   `json:"earlier,omitempty"`  // it was queued in an earlier order, whose URLs come first
 }
 
@@ -223,27 +223,42 @@ func (s *Source) addOrder(ctx context.Context, e *Evidence, url []byte, limits L
 	case e.Queue != nil:
 		it.Depth, it.Score, it.Seed = e.Queue.Depth, e.Queue.Score, e.Queue.Seed
 	case e.Sieve != "unknown":
-		queue, err = s.findInClasses(ctx, e, &it, limits.Queue)
+		queue, err = s.findInQueues(ctx, e, &it, queuesFor(policy, url), limits.Queue)
 	}
 	e.Order.Explanation = policy.Explain(&it, e.Queue != nil || queue >= 0)
 	switch {
 	case queue < 0:
-	case policy.Owns(queue):
+	case policy.Owns(queue) && queue < order.Classes:
 		e.Order.Class = queue + 1
+	case policy.Owns(queue): // of its domain
 	default:
 		e.Order.IsEarlier = true
 	}
 	return err
 }
 
-// classSlice is the number of URLs of a class that are read from disk under one lock.
+// classSlice is the number of URLs of a queue that are read from disk under one lock.
 const classSlice = 4096
 
-// findInClasses looks for a URL that has not come to its site in the queues of classes, up to a number of URLs. It
-// returns the queue, -1 if it is in none, and fills in the URL.
-func (s *Source) findInClasses(ctx context.Context, e *Evidence, it *queued.URL, most int) (int, error) {
+// queuesFor are the queues of the order in which a URL may be: those of all classes, and that of its domain.
+func queuesFor(policy order.Policy, url []byte) []int {
+	queues := make([]int, 0, order.Classes+1)
+	for class := range order.Classes {
+		queues = append(queues, class)
+	}
+	if of := policy.Explain(&queued.URL{Rest: url}, false).Place; of != nil {
+		queues = append(queues, of.Queue)
+	}
+	return queues
+}
+
+// findInQueues looks for a URL that has not come to its site in queues of the order, up to a number of URLs. It returns
+// the queue, -1 if it is in none, and fills in the URL.
+func (s *Source) findInQueues(
+	ctx context.Context, e *Evidence, it *queued.URL, queues []int, most int,
+) (int, error) {
 	left := most
-	for queue := range order.Classes {
+	for _, queue := range queues {
 		position, isFound := uint64(0), false
 		for from, more := uint64(0), true; more; {
 			if err := ctx.Err(); err != nil {

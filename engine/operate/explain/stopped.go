@@ -65,8 +65,11 @@ func (s *Stopped) Close() error { return s.opened.Close() }
 // fewURLs is up to how many URLs only what they need is loaded.
 const fewURLs = 16
 
-// loadSites loads the sites of the URLs from a checkpoint, and returns the keys of their queues on disk.
-func (s *Stopped) loadSites(c *inspect.Checkpoint, rules *site.RulesPool) (*visit.Workbench, []uint64, error) {
+// loadSites loads the sites of the URLs from a checkpoint, and returns the keys of the queues on disk that may have the
+// URLs.
+func (s *Stopped) loadSites(
+	c *inspect.Checkpoint, rules *site.RulesPool, policy order.Policy,
+) (*visit.Workbench, []uint64, error) {
 	var keys [][]byte
 	for _, url := range s.urls {
 		key, _ := urlx.Split(url)
@@ -77,8 +80,10 @@ func (s *Stopped) loadSites(c *inspect.Checkpoint, rules *site.RulesPool) (*visi
 		return bench, nil, err
 	}
 	queues := []uint64{}
-	for class := range order.Classes {
-		queues = append(queues, sites.OrderKey(class))
+	for _, url := range s.urls {
+		for _, queue := range queuesFor(policy, url) {
+			queues = append(queues, sites.OrderKey(queue))
+		}
 	}
 	for _, key := range keys {
 		if vs := bench.Get(key); vs != nil {
@@ -147,7 +152,8 @@ func OpenStopped(
 		}
 	}()
 	rules := site.NewRulesPool(0)
-	bench, wanted, err := s.loadSites(c, rules)
+	policy := order.New(o.Order, c.HashSeed, c.Order)
+	bench, wanted, err := s.loadSites(c, rules, policy)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +193,6 @@ func OpenStopped(
 	live := settings.NewLive(o.Politeness, o.HostRules)
 	look := traps.New(&o.Traps, c.HashSeed, c.Novelty)
 	onDisk := sites.NewDiskQueues(queues)
-	policy := order.New(o.Order, c.HashSeed, c.Order)
 	for queue, n := range onDisk.EachOrdered {
 		if policy.Owns(queue) {
 			policy.Add(queue, n)

@@ -221,6 +221,8 @@ func orderText(e *explain.Evidence) string {
 	switch {
 	case p.IsEarlier:
 		text += fmt.Sprintf("; it was queued in an earlier order, whose URLs come first: position %d there", p.Position)
+	case p.Position > 0 && p.Place != nil:
+		text += fmt.Sprintf("; position %d in its queue", p.Position)
 	case p.Position > 0:
 		text += fmt.Sprintf("; position %d in it", p.Position)
 	case p.Class > 0 && e.Queue != nil:
