@@ -164,7 +164,7 @@ func (c *Config) bodyFiles() bodyfile.Stats { return c.Fetch.Long.Files.Stats() 
 
 // reusedConns counts exchanges over a connection that was kept.
 func (c *Config) reusedConns() int64 {
-	if c.Workers.KeepAlive == 0 {
+	if c.Workers.KeepAlive <= 0 {
 		return 0
 	}
 	return int64(c.Fetch.Keep.Stats().Reused)

@@ -33,7 +33,7 @@ func Rebuild(ctx context.Context, cfg Config, seams Seams, o rebuild.Options) (_
 	if o.Agent.ID != "" {
 		seams.Peering = rebuild.Unconnected{Agent: o.Agent}
 	}
-	cfg.Workers.KeepAlive = 0 // nothing is fetched
+	cfg.Workers.KeepAlive = -1 // nothing is fetched
 	e := newEngine(cfg, seams)
 	opening := rebuilder{opener{Engine: e, fresh: true}}
 	if err := opening.lock(); err != nil {

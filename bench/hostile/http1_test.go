@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine"
 	"orbweaver/internal/outcome"
 )
 
@@ -27,7 +28,18 @@ func TestHostile_H02_aBodyThatDripsIsCutForItsRate(t *testing.T) {
 
 // The connection is accepted and nothing is said.
 func TestHostile_H03_silenceIsCutAtTheDeadlineForHeads(t *testing.T) {
-	play(t, "H03", nil, func(tr *trial) {
+	play(t, "H03", func(c *engine.Config) { c.Workers.KeepAlive = -1 }, func(tr *trial) {
 		tr.wantsWithin("http://h03.test/", outcome.HeaderTimeout, 31*time.Second)
+	})
+}
+
+// The same on the connection of robots.txt: a network on the way may have forgotten it. The next one is new.
+func TestHostile_H03_silenceOnAKeptConnectionShowsNothingOnce(t *testing.T) {
+	play(t, "H03", nil, func(tr *trial) {
+		for i, l := range tr.attempts("http://h03.test/") {
+			if isFirst := l.outcome == outcome.Stale.String(); isFirst != (i == 0) {
+				tr.Errorf("try %d: %s", i, l.outcome)
+			}
+		}
 	})
 }

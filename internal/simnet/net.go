@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -129,6 +131,16 @@ func (n *Net) Set(addr netip.Addr, state State) {
 			}
 		}
 	}
+	n.mu.Unlock()
+	for _, c := range victims {
+		c.reset()
+	}
+}
+
+// BreakOff resets all open connections: this machine has lost its network.
+func (n *Net) BreakOff() {
+	n.mu.Lock()
+	victims := slices.Collect(maps.Keys(n.open))
 	n.mu.Unlock()
 	for _, c := range victims {
 		c.reset()

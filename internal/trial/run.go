@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -44,7 +45,7 @@ func crawl(ctx context.Context, o *Options, w OpenWeb, r *Result) error {
 	cfg := engine.Fast(o.HostDelay, o.IPDelay)
 	cfg.Dir, cfg.Archive.Version = o.Dir, o.Version
 	cfg.Limits.MaxPages, cfg.Limits.MaxTime, cfg.Limits.GiveUp = o.MaxPages, limits.For(o.MaxTime), o.GiveUp
-	cfg.Workers.Fetchers, cfg.Workers.KeepAlive = o.Fetchers, o.KeepAlive
+	cfg.Workers.Fetchers, cfg.Workers.KeepAlive = o.Fetchers, cmp.Or(o.KeepAlive, -1)
 	cfg.Order.Visit = o.Visit
 	cfg.Workbench.MemoryMax, cfg.Sieve.BucketBytes = o.Memory.Workbench, o.Memory.Sieve
 	cfg.Admission.CacheMemory = o.Memory.Cache

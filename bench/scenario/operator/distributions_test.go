@@ -15,6 +15,7 @@ func TestDistributions_agreeWithTheLogOfTheWeb(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+960, simweb.Plain()), true)
 		cfg := rig.Config()
+		cfg.Workers.KeepAlive = -1
 		d := rig.MustCrawl(t, cfg, rig.FS).Distributions
 		requests, sites := int64(0), map[string]bool{}
 		for a := range rig.Log.All() {

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"testing"
 	"testing/synctest"
@@ -64,7 +65,7 @@ func TestResume_ofAFormerFormatIsMarkedBeforeAPageIsFetched(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := e.Report()
-		if err := e.Close(); err != nil {
+		if err := errors.Join(e.Close(), rig.Net.Close()); err != nil {
 			t.Fatal(err)
 		}
 		testbed.CheckConservation(t, r)

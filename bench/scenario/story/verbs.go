@@ -351,6 +351,7 @@ func cut(s *Story, words []string) {
 		net.SetProxy(state)
 	case "local":
 		net.SetLocal(localFault(words[1:]))
+		net.BreakOff()
 	case "all":
 		for h := range s.Rig.World.Hosts() {
 			net.SetHost(s.Rig.World.Host(h), state)

@@ -12,8 +12,10 @@ import (
 
 // connection is the connection of the current exchange, and what its Fetcher needs to wait on it.
 type connection struct {
-	link         // raw is nil if there is none
-	site  siteOf // for which later requests it can be used; set if Options.Keep is
+	link                // raw is nil if there is none
+	site  siteOf        // for which later requests it can be used; set if Options.Keep is
+	keeps bool          // it is kept for the next request, if the response allows that
+	next  time.Duration // Target.Next
 	watch watch
 	wait  wait
 	flow  *bandwidth.Flow

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"math"
 	"net/netip"
 	"time"
 
@@ -55,7 +56,7 @@ func (c *connector) reuse(t *Target, p *Page, conn *connection) bool {
 		}
 		if !conn.isQuiet(l.raw) {
 			_ = l.raw.Close() // the server has closed it, or is about to
-			keep.stale()
+			keep.stale(conn.site, &l)
 			continue
 		}
 		conn.attach(l)
@@ -65,6 +66,19 @@ func (c *connector) reuse(t *Target, p *Page, conn *connection) bool {
 		return true
 	}
 	return false
+}
+
+// decideKeep decides whether the connection is kept after the exchange of t. The request says so.
+func (c *connector) decideKeep(t *Target, conn *connection) {
+	conn.next = t.Next
+	ofAddr := addrConnsMax
+	if c.o.Proxy != nil {
+		ofAddr = math.MaxInt // the address is that of the proxy
+		if !t.HTTPS {
+			conn.next = 0 // the next request to any site
+		}
+	}
+	conn.keeps = c.o.Keep != nil && c.o.Keep.keepsFor(conn.site, conn.next, ofAddr)
 }
 
 // otherAddrTimeout is the time for a connection if the host has another address to try. It allows for one lost packet,
@@ -201,12 +215,12 @@ func tunnelFault(p *Page, conn *connection, v gatewayVerdict) outcome.Outcome {
 // store gives the connection to Options.Keep if it may carry another exchange, and closes it otherwise. untilClose says
 // that the body in p ended with the connection.
 func (c *connector) store(p *Page, conn *connection, untilClose bool) {
-	if c.o.Keep == nil || conn.raw == nil || untilClose || conn.watch.cancelled() {
+	if !conn.keeps || conn.raw == nil || untilClose || conn.watch.cancelled() {
 		conn.hangUp()
 		return
 	}
 	allowed, ok := p.persists()
-	if !ok {
+	if !ok || allowed > 0 && conn.next >= allowed {
 		conn.hangUp()
 		return
 	}

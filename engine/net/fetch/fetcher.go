@@ -19,10 +19,11 @@ type Target struct {
 	Host   []byte         // value of the Host field: host, and port if it is not the default of the scheme
 	Addr   netip.AddrPort // address to connect to; ignored with a proxy
 	HTTPS  bool
-	Robots bool   // a robots.txt: the body limit is RobotsBodyMax
-	Fresh  bool   // do not use a persistent connection
-	OfMany bool   // the host has another address to try: a connection has otherAddrTimeout at most
-	Cookie []byte // value of the Cookie field; empty for none
+	Robots bool          // a robots.txt: the body limit is RobotsBodyMax
+	Fresh  bool          // do not use a persistent connection
+	Next   time.Duration // to the next request to this site, at least; negative: none is known
+	OfMany bool          // the host has another address to try: a connection has otherAddrTimeout at most
+	Cookie []byte        // value of the Cookie field; empty for none
 
 	Limit         bandwidth.HostLimit
 	Timeouts      Timeouts
@@ -38,12 +39,13 @@ type Target struct {
 // Fetcher performs exchanges, one at a time; each worker has its own. An idle Fetcher holds a few hundred bytes and no
 // buffer.
 type Fetcher struct {
-	o         *Options
-	manners   []byte // the part of a request that is the same for all
-	connector connector
-	conn      connection
-	head      headReader
-	body      bodyReader
+	o           *Options
+	manners     []byte // the part of a request that is the same for all whose connection is kept
+	lastManners []byte // the same for those after which it is closed
+	connector   connector
+	conn        connection
+	head        headReader
+	body        bodyReader
 }
 
 // NewFetcher returns a Fetcher. It panics if the options are invalid or need larger buffers than pool has: the caller
@@ -56,7 +58,7 @@ func NewFetcher(o Options, d Dialer, pool *Pool) *Fetcher {
 	if pool.buffers.LargestSize() < o.BufferMax() {
 		panic("BUG: the slabs of the pool are smaller than Options.BufferMax")
 	}
-	f := &Fetcher{o: &o, manners: manners(&o)}
+	f := &Fetcher{o: &o, manners: manners(&o, true), lastManners: manners(&o, false)}
 	f.head = headReader{o: f.o, codecs: &pool.codecs}
 	f.body.o, f.body.rest.store = f.o, f.o.Long.Files
 	f.connector = connector{o: f.o, dialer: addrDialer(d), codecs: &pool.codecs}
@@ -84,11 +86,12 @@ func (f *Fetcher) Flow() *bandwidth.Flow { return f.conn.flow }
 func (f *Fetcher) CountIn(p *underway.Progress) { f.conn.progress = p }
 
 // Fetch makes one request for t and reads the response into p; see Page. The result is also p.Outcome. It never follows
-// a redirect and never retries. Before it returns, it closes its connection or gives it to Options.Keep. It borrows t
-// and p. If ctx ends, it returns at once with outcome.Cancelled.
+// a redirect and never retries. Before it returns, it closes its connection or, if the next request may still find it
+// open, gives it to Options.Keep. It borrows t and p. If ctx ends, it returns at once with outcome.Cancelled.
 //
-// If a persistent connection is closed by the server before the first byte of the response, the outcome is
-// outcome.Stale. The Fetcher does not repeat the request, because the server may have read it.
+// If a persistent connection ends before the first byte of the response, or none comes in time, the outcome is
+// outcome.Stale: a network on the way may have forgotten the connection. The Fetcher does not repeat the request,
+// because the server may have read it.
 //
 // The outcome of a complete response is that of its status. A truncated response with status 2xx is TruncatedLength,
 // TruncatedTime, TruncatedDisconnect or NoMemory. With another status, the outcome is that of the status; p.Complete
@@ -112,14 +115,18 @@ func (f *Fetcher) Fetch(ctx context.Context, t *Target, p *Page) outcome.Outcome
 
 // exchange connects, writes and reads.
 func (f *Fetcher) exchange(ctx context.Context, t *Target, p *Page) outcome.Outcome {
-	if f.connector.reuse(t, p, &f.conn) {
+	isReused := f.connector.reuse(t, p, &f.conn)
+	f.connector.decideKeep(t, &f.conn)
+	if isReused {
 		o := f.converse(t, p)
-		if o == outcome.Reset && f.conn.received == 0 {
-			f.o.Keep.stale()
-			p.Err = "kept connection closed"
-			return outcome.Stale
+		if f.conn.received > 0 || o != outcome.Reset && o != outcome.HeaderTimeout {
+			return o
 		}
-		return o
+		f.o.Keep.stale(f.conn.site, &f.conn.link)
+		if p.Err = "kept connection closed"; o == outcome.HeaderTimeout {
+			p.Err = "kept connection silent"
+		}
+		return outcome.Stale
 	}
 	if o := f.connector.connect(ctx, t, p, &f.conn); o != outcome.None {
 		return o
@@ -132,7 +139,11 @@ func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
 	if !f.conn.watch.arm(earlier(time.Now().Add(f.conn.times.Response), f.body.limits.whole)) {
 		return outcome.Cancelled
 	}
-	p.Request = appendRequest(p.Request[:0], t, f.o.Proxy != nil && !t.HTTPS, f.manners)
+	manners := f.manners
+	if !f.conn.keeps {
+		manners = f.lastManners
+	}
+	p.Request = appendRequest(p.Request[:0], t, f.o.Proxy != nil && !t.HTTPS, manners)
 	request := p.Request
 	if credentials := f.connector.credentials; credentials != nil && !t.HTTPS {
 		request = withCredentials(request, credentials)

@@ -116,7 +116,7 @@ func TestFromOnlyForMail(t *testing.T) {
 		if want != "" {
 			line = "From: " + want + "\r\n"
 		}
-		if got := string(manners(&o)); got != "User-Agent: x\r\n"+line+"Connection: close\r\n\r\n" {
+		if got := string(manners(&o, false)); got != "User-Agent: x\r\n"+line+"Connection: close\r\n\r\n" {
 			t.Errorf("%s: %q", contact, got)
 		}
 	}

@@ -13,7 +13,10 @@ import (
 
 // IdleConns stores persistent connections between two exchanges with the same site, so that the second needs no connect
 // and no handshake (RFC 9112, section 9.3). Any number of Fetchers share it. Number and time are limited: above the
-// number, the connection that was idle for longest is closed. It has no effect on politeness.
+// number, no other is stored, since those that wait are needed first. It has no effect on politeness.
+//
+// A server need not say how long it keeps a connection. If one was useless after some time, none is stored for a
+// request that comes after half of it or more.
 //
 // It starts no goroutine; one timer closes expired connections. It is safe for concurrent use.
 type IdleConns struct {
@@ -22,13 +25,15 @@ type IdleConns struct {
 
 	mu     sync.Mutex // guards the fields below; held for a few instructions
 	sites  map[siteOf]*idleConn
+	ofAddr map[netip.AddrPort]int   // connections to an address
+	useful map[siteOf]time.Duration // for how long connections are, where one was useless; up to connsMax
 	oldest *idleConn
 	newest *idleConn
 	free   *idleConn // unused idleConn values, linked by newer
 	stats  IdleConnStats
 	timer  *time.Timer // runs while any connection is stored, and once more
 	timing bool        // the timer runs
-	closed bool
+	ended  bool
 
 	expiring sync.WaitGroup // one while the timer runs, and until expire ends: Close waits for it
 }
@@ -39,7 +44,7 @@ type IdleConnStats struct {
 	Reused  uint64 // connections used for another exchange
 	Stale   uint64 // connections that the server had closed, or on which unexpected bytes came
 	Expired uint64 // connections closed after their time
-	Evicted uint64 // connections closed because there were too many
+	Evicted uint64 // connections not stored because there were too many, or closed because descriptors were short
 }
 
 // siteOf says for which requests a connection can be used. Through a proxy, plain requests to all sites share one.
@@ -54,7 +59,9 @@ type link struct {
 	conn   net.Conn         // raw, or TLS over it
 	meter  *bandwidth.Meter // counts what TLS receives, if isMetered
 	facts  TLSFacts
-	secure bool // facts hold
+	secure bool          // facts hold
+	stored time.Time     // when, the last time
+	idle   time.Duration // how long it then waited for this exchange
 
 	isMetered bool
 }
@@ -74,13 +81,16 @@ func NewIdleConns(idle time.Duration, most int) *IdleConns {
 	if idle <= 0 || most <= 0 {
 		panic("BUG: fetch: a Keep that may hold nothing")
 	}
-	return &IdleConns{idle: idle, connsMax: most, sites: map[siteOf]*idleConn{}}
+	return &IdleConns{
+		idle: idle, connsMax: most, sites: map[siteOf]*idleConn{}, ofAddr: map[netip.AddrPort]int{},
+		useful: map[siteOf]time.Duration{},
+	}
 }
 
 // Close closes all connections, and later every one that is returned.
 func (k *IdleConns) Close() {
 	k.mu.Lock()
-	k.closed = true
+	k.ended = true
 	if k.timer != nil && k.timer.Stop() {
 		k.expiring.Done()
 	}
@@ -106,7 +116,9 @@ func (k *IdleConns) takeConn(site siteOf) (link, bool) {
 		return link{}, false
 	}
 	k.removeLocked(c)
-	l, late := c.link, !time.Now().Before(c.until)
+	now := time.Now()
+	l, late := c.link, !now.Before(c.until)
+	l.idle = now.Sub(l.stored)
 	if late {
 		k.stats.Expired++
 	} else {
@@ -122,12 +134,36 @@ func (k *IdleConns) takeConn(site siteOf) (link, bool) {
 	return l, true
 }
 
-// stale counts a connection that was useless.
-func (k *IdleConns) stale() {
+// stale notes that a connection to a site was useless.
+func (k *IdleConns) stale(site siteOf, l *link) {
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.stats.Reused--
 	k.stats.Stale++
-	k.mu.Unlock()
+	before, isKnown := k.useful[site]
+	switch {
+	case isKnown:
+		k.useful[site] = min(before, l.idle/2)
+	case len(k.useful) < k.connsMax:
+		k.useful[site] = l.idle / 2
+	}
+}
+
+// addrConnsMax is the most connections to one address that wait: as many as browsers have to one host. A server may
+// need a process for each.
+const addrConnsMax = 6
+
+// keepsFor reports whether a connection to a site would be stored that is needed again after a time, and used then: it
+// is kept for as long, also by its server as far as is known, and there is room. A negative time is that of no request.
+// ofAddr is the most connections to the address of the site.
+func (k *IdleConns) keepsFor(site siteOf, next time.Duration, ofAddr int) bool {
+	if next < 0 || next >= k.idle {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	most, isKnown := k.useful[site]
+	return k.stats.Held < k.connsMax && k.ofAddr[site.addr] < ofAddr && (!isKnown || next < most)
 }
 
 // put stores a connection, at most for idle, and for allowed if that is positive and shorter. It takes the connection.
@@ -136,19 +172,32 @@ func (k *IdleConns) put(site siteOf, l link, allowed time.Duration) {
 	if allowed > 0 {
 		idle = min(idle, allowed)
 	}
-	until := time.Now().Add(idle)
+	now := time.Now()
+	l.stored = now
 	k.mu.Lock()
-	if k.closed {
-		k.mu.Unlock()
-		_ = l.raw.Close() // nothing was left to write
-		return
-	}
-	var gone *idleConn
+	var gone []*idleConn
 	if k.stats.Held == k.connsMax {
-		gone = k.oldest
-		k.removeLocked(gone)
+		gone = k.removeExpiredLocked(now)
+	}
+	isStored := !k.ended && k.stats.Held < k.connsMax
+	switch {
+	case isStored:
+		k.storeLocked(site, l, now.Add(idle))
+		if !k.timing {
+			k.startTimer(idle)
+		}
+	case !k.ended:
 		k.stats.Evicted++
 	}
+	k.mu.Unlock()
+	if !isStored {
+		_ = l.raw.Close() // nothing was left to write
+	}
+	closeAll(gone)
+}
+
+// storeLocked stores a connection as the newest one.
+func (k *IdleConns) storeLocked(site siteOf, l link, until time.Time) {
 	c := k.free
 	if c == nil {
 		c = new(idleConn)
@@ -156,13 +205,6 @@ func (k *IdleConns) put(site siteOf, l link, allowed time.Duration) {
 	k.free = c.newer
 	*c = idleConn{link: l, site: site, until: until}
 	k.add(c)
-	if !k.timing {
-		k.startTimer(idle)
-	}
-	k.mu.Unlock()
-	if gone != nil {
-		_ = gone.raw.Close()
-	}
 }
 
 // shed closes half of the connections, for a machine that lacks descriptors or ports.
@@ -192,13 +234,19 @@ func (k *IdleConns) expire() {
 	now := time.Now()
 	k.mu.Lock()
 	k.timing = false
-	gone := k.removeWhileLocked(func(c *idleConn) bool { return !c.until.After(now) })
-	k.stats.Expired += uint64(len(gone))
-	if k.oldest != nil && !k.closed {
+	gone := k.removeExpiredLocked(now)
+	if k.oldest != nil && !k.ended {
 		k.startTimer(k.oldest.until.Sub(now))
 	}
 	k.mu.Unlock()
 	closeAll(gone)
+}
+
+// removeExpiredLocked removes connections that have waited for long enough, up to the first that has not.
+func (k *IdleConns) removeExpiredLocked(now time.Time) (gone []*idleConn) {
+	gone = k.removeWhileLocked(func(c *idleConn) bool { return !c.until.After(now) })
+	k.stats.Expired += uint64(len(gone))
+	return gone
 }
 
 // removeWhileLocked removes the oldest connections while goes returns true.
@@ -229,6 +277,7 @@ func (k *IdleConns) add(c *idleConn) {
 		c.below.above = c
 	}
 	k.sites[c.site] = c
+	k.ofAddr[c.site.addr]++
 	k.stats.Held++
 }
 
@@ -257,4 +306,7 @@ func (k *IdleConns) removeLocked(c *idleConn) {
 	}
 	c.older, c.newer, c.below, c.above = nil, nil, nil, nil
 	k.stats.Held--
+	if k.ofAddr[c.site.addr]--; k.ofAddr[c.site.addr] == 0 {
+		delete(k.ofAddr, c.site.addr)
+	}
 }

@@ -42,8 +42,11 @@ func (m *modelKeep) put(site siteOf, c *recordingConn, allowed time.Duration) {
 	if allowed > 0 && allowed < idle {
 		idle = allowed
 	}
-	if len(m.list) == m.most {
+	for len(m.list) > 0 && !time.Now().Before(m.list[0].until) { // as the timer does
 		m.list = m.list[1:]
+	}
+	if len(m.list) == m.most {
+		return // c is closed
 	}
 	m.list = append(m.list, modelKept{c, site, time.Now().Add(idle)})
 }

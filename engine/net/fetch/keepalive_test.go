@@ -9,7 +9,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/zeebo/xxh3"
 
 	"orbweaver/internal/outcome"
 )
@@ -145,6 +148,111 @@ func TestHostile_H25_aConnectionThatTheServerHasClosed(t *testing.T) {
 				t.Errorf("%d connections, %+v", conns.Load(), s)
 			}
 		})
+	}
+}
+
+// A connection is kept only for a request that comes while it is open; the request says whether it is.
+func TestPersist_onlyForARequestThatComesInTime(t *testing.T) {
+	said := strings.Replace(framed("length", "hello"), "\r\n\r\n", "\r\nKeep-Alive: timeout=5\r\n\r\n", 1)
+	for _, c := range []struct {
+		name, response string
+		next           time.Duration
+		asks, kept     bool
+	}{
+		{"soon", framed("length", "hello"), 4 * time.Second, true, true},
+		{"never", framed("length", "hello"), -1, false, false},
+		{"later than connections wait", framed("length", "hello"), time.Minute, false, false},
+		{"before the server closes", said, 3 * time.Second, true, true},
+		{"when the server closes", said, 4 * time.Second, true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			addr, _, _ := serveAll(t, c.response)
+			target := targetAt(addr)
+			target.Next = c.next
+			o := testOptions()
+			o.Keep = NewIdleConns(time.Minute, 10)
+			defer o.Keep.Close()
+			fetchOnce(t, o, LoopbackOnly(), target, func(p *Page) {
+				asks := !strings.Contains(string(p.Request), "Connection: close\r\n")
+				if kept := o.Keep.Stats().Held == 1; p.Outcome != outcome.OK || asks != c.asks || kept != c.kept {
+					t.Errorf("%v, asks %v, kept %v", p.Outcome, asks, kept)
+				}
+			})
+		})
+	}
+}
+
+// A connection on which nothing comes any more, since a network on the way has forgotten it, says nothing about its
+// server. The next one is new.
+func TestPersist_aSilentConnectionBlamesNobody(t *testing.T) {
+	var conns atomic.Int32
+	addr := serve(t, func(conn *net.TCPConn) { // one answer
+		conns.Add(1)
+		readRequest(conn)
+		_, _ = io.WriteString(conn, framed("length", "hello"))
+		_, _ = io.Copy(io.Discard, conn)
+	})
+	o := testOptions()
+	o.HeaderTimeout = 50 * time.Millisecond
+	o.Keep = NewIdleConns(time.Minute, 10)
+	defer o.Keep.Close()
+	for i, want := range []outcome.Outcome{outcome.OK, outcome.Stale, outcome.OK} {
+		fetchOnce(t, o, LoopbackOnly(), targetAt(addr), func(p *Page) {
+			if p.Outcome != want || (p.Err == "kept connection silent") != (want == outcome.Stale) {
+				t.Errorf("exchange %d: %v %s", i, p.Outcome, p.Err)
+			}
+		})
+	}
+	if conns.Load() != 2 {
+		t.Errorf("%d connections", conns.Load())
+	}
+}
+
+// A server that has closed a connection is not asked again to keep one for as long.
+func TestPersist_learnsWhenAServerCloses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := NewIdleConns(time.Minute, 2)
+		defer k.Close()
+		site, other := siteOf{name: xxh3.Uint128{Lo: 1}}, siteOf{name: xxh3.Uint128{Lo: 2}}
+		for _, idle := range []time.Duration{9 * time.Second, 5 * time.Second, 7 * time.Second} {
+			k.put(site, link{raw: &recordingConn{}}, 0)
+			<-time.After(idle)
+			l, _ := k.takeConn(site)
+			<-time.After(time.Second) // the exchange does not count
+			k.stale(site, &l)
+		}
+		for next, want := range map[time.Duration]bool{2 * time.Second: true, 3 * time.Second: false} {
+			if got := k.keepsFor(site, next, addrConnsMax); got != want || !k.keepsFor(other, next, addrConnsMax) {
+				t.Errorf("keeps for a request after %v: %v", next, got)
+			}
+		}
+		for range 5 { // more servers than are remembered
+			site.name.Lo++
+			k.stale(site, &link{})
+		}
+		k.put(site, link{raw: &recordingConn{}}, 0)
+		k.put(other, link{raw: &recordingConn{}}, 0)
+		if len(k.useful) != 2 || k.keepsFor(siteOf{}, 0, addrConnsMax) || k.Stats().Held != 2 {
+			t.Errorf("%d servers remembered, keeps one more: %v", len(k.useful), k.keepsFor(siteOf{}, 0, addrConnsMax))
+		}
+	})
+}
+
+// A server of many sites is not held by a connection for each.
+func TestPersist_fewConnectionsToAnAddress(t *testing.T) {
+	k := NewIdleConns(time.Minute, 100)
+	defer k.Close()
+	site := siteOf{addr: netip.MustParseAddrPort("192.0.2.1:80")}
+	for ; k.keepsFor(site, 0, addrConnsMax); site.name.Lo++ {
+		k.put(site, link{raw: &recordingConn{}}, 0)
+	}
+	elsewhere := siteOf{addr: netip.MustParseAddrPort("192.0.2.2:80")}
+	if held := k.Stats().Held; held != addrConnsMax || !k.keepsFor(elsewhere, 0, addrConnsMax) {
+		t.Errorf("%d connections to an address, another may have one: %v", held, k.keepsFor(elsewhere, 0, addrConnsMax))
+	}
+	site.name.Lo = 0
+	if _, isHeld := k.takeConn(site); !isHeld || !k.keepsFor(site, 0, addrConnsMax) {
+		t.Error("the connection that was used may not wait again")
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // manners is the part of a request that is the same for all: every header but Host, and the empty line.
-func manners(o *Options) []byte {
+func manners(o *Options, keeps bool) []byte {
 	var b []byte
 	add := func(name, value string) {
 		if value != "" {
@@ -28,7 +28,7 @@ func manners(o *Options) []byte {
 		add("Accept", o.Accept)
 	}
 	add("Accept-Encoding", o.AcceptEncoding)
-	if o.Keep == nil {
+	if !keeps {
 		add("Connection", "close")
 	}
 	return append(b, "\r\n"...)

@@ -11,7 +11,7 @@ func TestManners_haveTheLinesOfTheOperator(t *testing.T) {
 	if err := o.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	got := string(manners(&o))
+	got := string(manners(&o, false))
 	for _, line := range []string{"User-Agent: bot\r\n", "Accept-Language: de, en;q=0.5\r\n", "accept: text/html\r\n"} {
 		if !strings.Contains(got, line) {
 			t.Errorf("%q is missing in %q", line, got)
@@ -48,7 +48,7 @@ func TestOptions_refuseHeadersThatMayNotBeSet(t *testing.T) {
 func TestRequest_hasOneUserAgent(t *testing.T) {
 	o := Options{UserAgent: "bot"}.WithDefaults()
 	target := &Target{URL: []byte("http://a.test/x"), Host: []byte("a.test"), UserAgent: "Mozilla (bot)"}
-	got := string(appendRequest(nil, target, false, manners(&o)))
+	got := string(appendRequest(nil, target, false, manners(&o, false)))
 	if strings.Count(got, "User-Agent: ") != 1 || !strings.Contains(got, "\r\nUser-Agent: Mozilla (bot)\r\n") ||
 		!strings.Contains(got, "\r\nAccept: ") {
 		t.Errorf("%q", got)

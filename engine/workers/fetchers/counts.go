@@ -18,8 +18,8 @@ type Counts struct {
 	Resolvers int `kong:"-" default:"256" least:"1"` // 256 ask for 5,000 names a second of servers that take 50 ms
 	SiteItems int `kong:"-" default:"64" least:"1"`  // items of one site in memory; more go to disk
 
-	KeepAlive time.Duration `help:"Time a connection stays open for the next request to its site; 0: one connection for each request. It is useful only above --host-delay." default:"0" placeholder:"TIME"`
-	// IdleConnsMax limits open connections without a request; default: two for each fetch worker if KeepAlive is set.
+	KeepAlive time.Duration `help:"Time a connection stays open at most for the next request to its site; 0: one connection for each request. It is kept only if that request is due while the server keeps it, too: above --host-delay." default:"15s" zero:"-1" placeholder:"TIME"`
+	// IdleConnsMax limits open connections without a request; default: one for each fetch worker unless KeepAlive is -1.
 	IdleConnsMax int `kong:"-"`
 }
 
@@ -29,7 +29,7 @@ func (o Counts) WithDefaults() Counts {
 		o.Parsers = min(runtime.GOMAXPROCS(0), runtime.NumCPU())
 	}
 	if o.KeepAlive > 0 && o.IdleConnsMax == 0 {
-		o.IdleConnsMax = 2 * o.Fetchers
+		o.IdleConnsMax = o.Fetchers
 	}
 	return o
 }
@@ -48,7 +48,7 @@ func (o *Counts) Validate() error {
 
 // KeepConnections makes what holds connections between two exchanges; nil if connections are not kept.
 func (o *Counts) KeepConnections() *fetch.IdleConns {
-	if o.KeepAlive == 0 {
+	if o.KeepAlive <= 0 {
 		return nil
 	}
 	return fetch.NewIdleConns(o.KeepAlive, o.IdleConnsMax)

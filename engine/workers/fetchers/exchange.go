@@ -52,6 +52,7 @@ func (x *exchange) fetch(ctx context.Context, c *current, p *fetch.Page) (o outc
 	x.useLimits()
 	x.request.fill(c, a)
 	t := &x.request.target
+	t.Next = x.untilNext(c)
 	a.IsRobots = t.Robots
 	most := x.shares.TimeLimit(v)
 	if most > 0 {
@@ -82,6 +83,17 @@ func (x *exchange) fetch(ctx context.Context, c *current, p *fetch.Page) (o outc
 		a.SetsCookie = x.request.keepCookies(p, o)
 	}
 	return o, counts
+}
+
+// untilNext returns the least time until the next request to the site of c; negative if no URL is queued for one.
+func (x *exchange) untilNext(c *current) time.Duration {
+	v := &c.result.Visit
+	if c.kind == pageRequest && c.index+1 >= len(v.Items) && v.More == 0 {
+		return -1
+	}
+	p := x.live.Policy()
+	delay := p.SlowedDelay(p.SiteDelay(c.settings.Delay(), c.site.CrawlDelay()), c.site.Slowdown)
+	return max(delay, p.IPDelay, x.groups.Delay(v.Addr))
 }
 
 // useLimits gives the fetcher the limits in force.

@@ -160,6 +160,35 @@ func known() site.State {
 	return s
 }
 
+// The connection of a request may wait for the next one, which comes after the delay of the site; that of the last URL
+// does not wait.
+func TestExchange_untilNext(t *testing.T) {
+	g := newRig(t, nil)
+	slowed := known()
+	slowed.SetRules(robots.Parse([]byte("User-agent: *\nCrawl-delay: 20\n"), robots.Token), time.Now().Add(time.Hour))
+	for name, c := range map[string]struct {
+		kind  requestKind
+		state site.State
+		paths []string
+		more  uint64
+		want  time.Duration
+	}{
+		"the last URL":     {pageRequest, known(), []string{"/a"}, 0, -1},
+		"one more":         {pageRequest, known(), []string{"/a", "/b"}, 0, 4 * time.Second},
+		"more elsewhere":   {pageRequest, known(), []string{"/a"}, 3, 4 * time.Second},
+		"robots.txt":       {robotsRequest, known(), []string{"/a"}, 0, 4 * time.Second},
+		"with Crawl-delay": {pageRequest, slowed, []string{"/a"}, 3, 20 * time.Second},
+	} {
+		k, v := new(current), visitOf(c.state, c.paths...)
+		v.More = c.more
+		k.begin(v, true)
+		k.beginItem(0)
+		if k.kind = c.kind; g.worker.exchange.untilNext(k) != c.want {
+			t.Errorf("%s: %v, want %v", name, g.worker.exchange.untilNext(k), c.want)
+		}
+	}
+}
+
 // A new site is asked for robots.txt first. The next Visit fetches a page.
 func TestWorker_robotsThenPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -21,9 +21,9 @@ const (
 	fetchersLeast  = 8
 )
 
+// filesNeeded counts the files of a crawl without connections that wait.
 func filesNeeded(c engine.Config) int {
-	return filesOfDisk + c.Workers.Resolvers*filesOfResolve + c.Workers.Fetchers + c.Workers.IdleConnsMax +
-		bodyfile.FilesFor(c.Workers.Fetchers)
+	return filesOfDisk + c.Workers.Resolvers*filesOfResolve + c.Workers.Fetchers + bodyfile.FilesFor(c.Workers.Fetchers)
 }
 
 // fetchersOf returns how many fetch workers need at most so many files, with those of long bodies.
@@ -35,23 +35,23 @@ func fetchersOf(files int) int {
 	return n
 }
 
-// fitFiles makes a crawl fit into the limit of open files: with fewer workers than asked for, if there must be.
+// fitFiles makes a crawl fit into the limit of open files. Connections that wait go first. If that is not enough, the
+// crawl has fewer workers than asked for.
 func fitFiles(log *slog.Logger, c *engine.Config) error {
 	need := filesNeeded(*c)
-	limit := process.FileLimit(need)
-	if limit >= need {
-		return nil
-	}
+	limit := process.FileLimit(need + c.Workers.IdleConnsMax)
 	if limit < filesLeast {
 		return fmt.Errorf(
 			"the limit of open files is %d, and a crawl needs at least %d: raise it (ulimit -n %d)", limit, filesLeast, need,
 		)
 	}
-	asked := c.Workers.Fetchers
 	if c.Workers.KeepAlive > 0 {
-		c.Workers.IdleConnsMax = max(1, min(c.Workers.IdleConnsMax, limit/4, limit-filesLeast))
-		limit -= c.Workers.IdleConnsMax
+		c.Workers.IdleConnsMax = min(c.Workers.IdleConnsMax, max(1, limit-need))
 	}
+	if limit >= need {
+		return nil
+	}
+	asked := c.Workers.Fetchers
 	c.Workers.Resolvers = min(c.Workers.Resolvers, max(resolvesLeast, limit/16))
 	c.Workers.Fetchers = min(c.Workers.Fetchers, fetchersOf(limit-filesOfDisk-c.Workers.Resolvers*filesOfResolve))
 	log.Warn("the limit of open files is lower than this crawl needs, so it has fewer workers; raise it (ulimit -n)",

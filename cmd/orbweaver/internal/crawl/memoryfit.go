@@ -91,7 +91,7 @@ func shrink(c *engine.Config) bool {
 	}
 	if pages := c.PageMemory(); c.Workers.Fetchers > fetchersLeast && (largest == nil || pages > *largest) {
 		c.Workers.Fetchers = max(fetchersLeast, c.Workers.Fetchers*7/8)
-		c.Workers.IdleConnsMax = min(c.Workers.IdleConnsMax, 2*c.Workers.Fetchers)
+		c.Workers.IdleConnsMax = min(c.Workers.IdleConnsMax, c.Workers.Fetchers)
 		return true
 	}
 	if largest == nil {

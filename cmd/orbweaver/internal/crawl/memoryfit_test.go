@@ -8,7 +8,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"orbweaver/engine"
 	"orbweaver/engine/net/politeness"
@@ -26,20 +25,20 @@ func usual() engine.Config {
 // below the least that works, and the log says so once. Where there is nearly nothing, it says how much it needs, and
 // that is true.
 func TestHostile_S11_aCrawlFitsIntoTheMemoryThatThereIs(t *testing.T) {
-	kept := usual()
-	kept.Workers.KeepAlive = 5 * time.Second
+	single := usual()
+	single.Workers.KeepAlive, single.Workers.IdleConnsMax = -1, 0
 	fits(t, usual())
-	fits(t, kept.WithDefaults())
+	fits(t, single)
 	largest := usual()
 	for _, m := range memoryCaps(&largest) {
 		*m.bytes = 1 << 62 // two of them are more than a number can say
 	}
 	largest.Sieve.BucketBytes = 64 << 30
 	fits(t, largest)
-	if plan := fmt.Sprint(memoryPlan(usual())...); strings.Contains(plan, "connections") {
+	if plan := fmt.Sprint(memoryPlan(single)...); strings.Contains(plan, "connections") {
 		t.Errorf("without connections that wait: %s", plan)
 	}
-	if plan := fmt.Sprintln(memoryPlan(kept.WithDefaults())...); !strings.Contains(plan, "connections 64 MiB") {
+	if plan := fmt.Sprintln(memoryPlan(usual())...); !strings.Contains(plan, "connections 32 MiB") {
 		t.Errorf("connections that wait: %s", plan)
 	}
 }
