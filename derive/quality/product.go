@@ -2,7 +2,6 @@ package quality
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -38,16 +37,35 @@ func New(fsys vfs.FS, dir string) *Product {
 
 // AddSeeds adds the seeds of a crawl directory, before the Run. Other names have none.
 func (p *Product) AddSeeds(dir string) error {
-	for _, list := range [...]string{layout.SeedsFile, layout.SeedsFile + "-added"} {
-		text, err := vfs.ReadFile(p.fsys, path.Join(dir, list))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+	for _, list := range [...]string{layout.SeedsFile, layout.AddedSeeds} {
+		if err := p.addSeedsOf(path.Join(dir, list)); err != nil {
 			return fmt.Errorf("quality: seeds: %w", err)
-		}
-		for url := range bytes.Lines(text) { // in normal form
-			p.seeds = append(p.seeds, fingerprint(p.seed, bytes.TrimSpace(url)))
 		}
 	}
 	return nil
+}
+
+// addSeedsOf adds the seeds of a file, one in normal form a line. What follows the last line end is the rest of an
+// append that a kill has ended.
+func (p *Product) addSeedsOf(name string) error {
+	file, err := p.fsys.Open(name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for lines := bufio.NewReaderSize(file, urlx.LengthMax+2); ; {
+		url, err := lines.ReadSlice('\n')
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		p.seeds = append(p.seeds, fingerprint(p.seed, url[:len(url)-1]))
+	}
 }
 
 // Crawl is what the Run has found; nil if it did not end. The caller closes it.

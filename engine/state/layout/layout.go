@@ -31,6 +31,7 @@ const (
 	OthersDir     = FrontierDir + "/other-payloads" // of --dedup-from; made again if it is missing
 	FeedDir       = FrontierDir + "/feed"           // made again from the archive if it is missing
 	SeedsFile     = FrontierDir + "/seeds"
+	AddedSeeds    = SeedsFile + "-added"        // of an operator, while the crawl ran; need not be there
 	HostRulesFile = FrontierDir + "/host-rules" // need not be there
 	BodiesDir     = FrontierDir + "/bodies"     // bodies on their way to the archive
 	ReportFile    = "report.json"
