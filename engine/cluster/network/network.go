@@ -10,13 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/peering/identity"
 	"orbweaver/engine/peering/membership"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/peering/transport"
 	"orbweaver/engine/state/cluster"
-	"orbweaver/internal/urlx"
 )
 
 // Network is the way of an agent to the others. It implements cluster.Network, and is safe for concurrent use.
@@ -88,15 +86,7 @@ func (n *Network) Join(ctx context.Context, store uint64, handler cluster.Handle
 		o.Self.Crawl = current.Crawl
 		o.Key, o.AcceptedKeys = keysOf(current)
 	}
-	if n.o.Assign != ownership.Consistent { // agents that differ in it are of different crawls
-		o.Self.Crawl += " --assign " + n.o.Assign.String()
-	}
-	if n.o.NormalForm != urlx.WHATWG { // as above
-		o.Self.Crawl += " --normal-form " + n.o.NormalForm.String()
-	}
-	if n.o.Visit != (order.Visit{}) { // as above
-		o.Self.Crawl += " --visit " + n.o.Visit.String()
-	}
+	o.Self.Crawl += n.o.Settings // agents that differ in them are of different crawls
 	members, err := membership.Join(ctx, o)
 	if err != nil {
 		return fmt.Errorf("network: %w", err)

@@ -12,13 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/identity"
 	"orbweaver/engine/peering/membership"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/cluster"
-	"orbweaver/internal/urlx"
 )
 
 // recorder is an engine that keeps messages, and refuses some by their content.
@@ -288,43 +286,33 @@ func TestG06_theFileOfAnotherCrawl(t *testing.T) {
 	}
 }
 
-// An agent that assigns hosts in another way than the others is refused, with what to do.
-func TestNetwork_agentsAgreeOnTheAssignmentOfHosts(t *testing.T) {
+// An agent that has other settings than the others is refused, with those that differ.
+func TestNetwork_agentsAgreeOnSettings(t *testing.T) {
+	longest := " --assign rendezvous --normal-form archive --visit per-host:1000 --score #01234567 --budgets #01234567" +
+		" --mine ancestors,siblings --mine-most 1000000 --ipv6-prefix 128 --quorum true"
 	for _, by := range []*identity.Authority{authority(t), nil} {
-		a, b, c := open(t, "a", by), open(t, "b", by), open(t, "c", by)
-		a.o.Assign, b.o.Assign = ownership.Rendezvous, ownership.Rendezvous
+		a, b := open(t, "a", by), open(t, "b", by)
+		a.o.Settings, b.o.Settings = longest, longest
 		join(t, a, 1)
-		b.o.Join, c.o.Join = []string{gossipAddr(a)}, []string{gossipAddr(a)}
+		b.o.Join = []string{gossipAddr(a)}
 		join(t, b, 2)
-		err := c.Join(t.Context(), 3, new(recorder))
-		if !errors.Is(err, membership.ErrOtherCrawl) || !strings.Contains(err.Error(), "--assign rendezvous") {
-			t.Errorf("one that differs: %v", err)
+		for id, test := range map[string]struct{ settings, differ string }{
+			"c": {strings.Replace(longest, "score #01", "score #02", 1), "--score"},
+			"d": {strings.Replace(longest, " --assign rendezvous", "", 1), "--assign"},
+			"e": {strings.Replace(longest, "1000 ", "100 ", 1), "--visit"},
+			"f": {" --mine siblings", "--assign and --normal-form and --visit and --score and --budgets and --mine and " +
+				"--mine-most and --ipv6-prefix and --quorum"},
+		} {
+			n := open(t, id, by)
+			n.o.Settings, n.o.Join = test.settings, b.o.Join
+			err := n.Join(t.Context(), 3, new(recorder))
+			if !errors.Is(err, membership.ErrOtherCrawl) ||
+				!strings.HasSuffix(strings.TrimSpace(err.Error()), ": give all agents the same "+test.differ) {
+				t.Errorf("one that differs: %v; want %s", err, test.differ)
+			}
 		}
 		until(t, "both are known", a, func() bool { return len(a.Agents()) == 2 })
 	}
-}
-
-// An agent with another order of visits than the others is refused, with both.
-func TestNetwork_agentsAgreeOnTheOrderOfVisits(t *testing.T) {
-	by := authority(t)
-	a, b, c, d := open(t, "a", by), open(t, "b", by), open(t, "c", by), open(t, "d", by)
-	perHost := order.Visit{Mode: order.ModePerHost, Depth: 1000}
-	a.o.Visit, b.o.Visit, c.o.Visit = perHost, perHost, order.Visit{Mode: order.ModePerHost}
-	for _, n := range []*Network{a, b, c, d} { // the longest name
-		n.o.Assign, n.o.NormalForm = ownership.Rendezvous, urlx.Archive
-	}
-	join(t, a, 1)
-	for _, n := range []*Network{b, c, d} {
-		n.o.Join = []string{gossipAddr(a)}
-	}
-	join(t, b, 2)
-	for _, n := range []*Network{c, d} {
-		err := n.Join(t.Context(), 3, new(recorder))
-		if !errors.Is(err, membership.ErrOtherCrawl) || !strings.Contains(err.Error(), "--visit per-host:1000") {
-			t.Errorf("%v: %v", n.o.Visit, err)
-		}
-	}
-	until(t, "both are known", a, func() bool { return len(a.Agents()) == 2 })
 }
 
 // A port in use is an error: for messages before any agent joins, for gossip when this one joins.

@@ -6,24 +6,20 @@ import (
 	"log/slog"
 	"net/netip"
 
-	"orbweaver/engine/frontier/order"
 	"orbweaver/engine/peering/identity"
 	"orbweaver/engine/peering/membership"
-	"orbweaver/engine/peering/ownership"
-	"orbweaver/internal/urlx"
 )
 
 // Options identify an agent. ID, GossipAddr and MessageAddr have no default.
 type Options struct {
 	// ID is 1 to 64 letters, digits, dots, hyphens and underscores, the first a letter or digit.
 	ID          string
-	Capacity    int              // its share, in proportion to the others', 1 to membership.MaxCapacity [1]
-	GossipAddr  netip.AddrPort   // where it listens for membership, UDP and TCP; port 0 for a free one
-	MessageAddr netip.AddrPort   // where it listens for messages; port 0 for a free one
-	NormalForm  urlx.Form        // of --normal-form: an agent with another one is refused
-	Visit       order.Visit      // of --visit: as above
-	Assign      ownership.Method // how hosts are assigned; an agent with another one is refused
-	Join        []string         // gossip addresses of other agents, ADDRESS:PORT; one reachable address is enough
+	Capacity    int            // its share, in proportion to the others', 1 to membership.MaxCapacity [1]
+	GossipAddr  netip.AddrPort // where it listens for membership, UDP and TCP; port 0 for a free one
+	MessageAddr netip.AddrPort // where it listens for messages; port 0 for a free one
+	// Settings are those that all agents must have, each as " --NAME VALUE": an agent with other ones is refused.
+	Settings string
+	Join     []string // gossip addresses of other agents, ADDRESS:PORT; one reachable address is enough
 
 	Identity *identity.Identity // nil: plain text, on loopback alone
 

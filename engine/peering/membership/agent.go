@@ -17,7 +17,8 @@ type Agent struct {
 	// Store identifies the data of the agent, so that other agents notice if it lost them. It is carried, not
 	// interpreted.
 	Store uint64
-	// Crawl identifies the crawl: 1 to 128 printable ASCII characters. Agents of other crawls are refused.
+	// Crawl identifies the crawl: 1 to 240 printable ASCII characters. Agents of other crawls are refused. Settings that
+	// all agents must have may follow the name, each as " --NAME VALUE".
 	Crawl string
 	// MessageVersion is the version of the messages of the crawl, 0 to 65535. It is carried, not interpreted.
 	MessageVersion int
@@ -29,8 +30,8 @@ const (
 	// maxName bounds an ID, in bytes. With it the metadata of a member stay far below
 	// memberlist's limit of 512 bytes.
 	maxName = 64
-	// maxCrawl bounds the name of a crawl: it has room for three settings that all agents must have.
-	maxCrawl = maxName + 64
+	// maxCrawl bounds the name of a crawl with the settings that all agents must have.
+	maxCrawl = 240
 )
 
 // ErrAgent is wrapped by every error about the fields of an Agent.

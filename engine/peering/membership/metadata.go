@@ -32,7 +32,7 @@ var (
 )
 
 // append writes version and stage, one byte each. Incarnation, store, capacity and message version follow as unsigned
-// varints. Then message address, ID and crawl follow, each behind its length in one byte. At most 220 bytes.
+// varints. Then message address, ID and crawl follow, each behind its length in one byte. At most 352 bytes.
 func (m *metadata) append(dst []byte) []byte {
 	dst = append(dst, metadataVersion, byte(m.stage))
 	for _, n := range []uint64{m.incarnation, m.agent.Store, uint64(m.agent.Capacity), uint64(m.agent.MessageVersion)} {

@@ -33,14 +33,14 @@ func TestMetadata_roundTrip(t *testing.T) {
 		{
 			agent: Agent{
 				ID: long, Capacity: MaxCapacity, MessageAddr: netip.MustParseAddrPort("[2001:db8::1]:65535"),
-				Store: math.MaxUint64, Crawl: long, MessageVersion: 65535,
+				Store: math.MaxUint64, Crawl: strings.Repeat("x", maxCrawl), MessageVersion: 65535,
 			},
 			incarnation: math.MaxUint64, stage: leaving,
 		},
 	} {
 		data := m.append(nil)
-		if len(data) > 220 {
-			t.Errorf("%d bytes: want at most 220", len(data))
+		if len(data) > 352 {
+			t.Errorf("%d bytes: want at most 352", len(data))
 		}
 		if got, err := parseMetadata(data); err != nil || got != m {
 			t.Errorf("parsed %+v, %v; want %+v", got, err, m)

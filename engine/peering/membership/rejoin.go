@@ -79,8 +79,7 @@ func (s *Service) exchangeState(at netip.AddrPort) error {
 	case err == nil:
 		return nil
 	case strings.Contains(err.Error(), ErrOtherCrawl.Error()):
-		return fmt.Errorf("%w: the agent at %v: %w: check --join, --assign, --normal-form and --visit",
-			ErrOtherCrawl, at, err)
+		return fmt.Errorf("%w: the agent at %v: %w", ErrOtherCrawl, at, err)
 	case strings.Contains(err.Error(), ErrOtherKey.Error()):
 		return fmt.Errorf("%w: the agent at %v: %w: give all agents of a crawl files from one `orbweaver ca`, or none",
 			ErrOtherKey, at, err)

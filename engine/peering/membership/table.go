@@ -54,8 +54,8 @@ func newTable(self process) *table {
 // must be able to refute a suspicion. A joining process has no incarnation yet, and is in no View.
 func (t *table) admit(name string, m *metadata) error {
 	if m.agent.Crawl != t.self.agent.Crawl {
-		return fmt.Errorf("%w: agent %q belongs to crawl %q, this agent to crawl %q",
-			ErrOtherCrawl, m.agent.ID, m.agent.Crawl, t.self.agent.Crawl)
+		return fmt.Errorf("%w: agent %q belongs to crawl %q, this agent to crawl %q: %s",
+			ErrOtherCrawl, m.agent.ID, m.agent.Crawl, t.self.agent.Crawl, remedy(m.agent.Crawl, t.self.agent.Crawl))
 	}
 	known := t.living[name]
 	if known == nil && len(t.living) >= maxProcesses {
@@ -65,6 +65,22 @@ func (t *table) admit(name string, m *metadata) error {
 		return errEndedIncarnation
 	}
 	return nil
+}
+
+// remedy says what to do about the names of two crawls that differ.
+func remedy(a, b string) string {
+	theirs, ours := strings.Split(a, " --"), strings.Split(b, " --")
+	if theirs[0] != ours[0] {
+		return "check --join"
+	}
+	var differ []string
+	for _, setting := range slices.Concat(theirs, ours) {
+		name, _, _ := strings.Cut("--"+setting, " ")
+		if slices.Contains(theirs, setting) != slices.Contains(ours, setting) && !slices.Contains(differ, name) {
+			differ = append(differ, name)
+		}
+	}
+	return "give all agents the same " + strings.Join(differ, " and ")
 }
 
 func (t *table) add(p *process) {

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/cluster"
@@ -38,8 +41,7 @@ func (c *agentOptions) agents(inv *command.Invocation, cfg *engine.Config, log *
 		return c.alone(&cfg.Cluster)
 	}
 	var bad command.Faults
-	o := network.Options{ID: c.Agent, Capacity: c.Capacity, Assign: cfg.Cluster.Assign, Log: log,
-		NormalForm: cfg.Admission.NormalForm, Visit: cfg.Order.Visit}
+	o := network.Options{ID: c.Agent, Capacity: c.Capacity, Settings: sharedSettings(cfg), Log: log}
 	bad.Add("--agent", identity.CheckName(c.Agent))
 	bad.Add("--agent", c.sameAgent(cfg.Dir))
 	switch {
@@ -84,6 +86,35 @@ func (c *agentOptions) agents(inv *command.Invocation, cfg *engine.Config, log *
 	}
 	c.peering = o
 	return bad.Err()
+}
+
+// sharedSettings are those that all agents must have, except with the values of Polite. Long values are checksums. What
+// may change while a crawl runs is not there: it changes at one agent after the other.
+func sharedSettings(cfg *engine.Config) (text string) {
+	usual := engine.Polite()
+	has := settingsOf(&usual)
+	for i, s := range settingsOf(cfg) {
+		if s != has[i] {
+			text += s
+		}
+	}
+	return text
+}
+
+// settingsOf are the settings that all agents must have.
+func settingsOf(cfg *engine.Config) []string {
+	checksum := func(text string) uint32 { return crc32.ChecksumIEEE([]byte(text)) }
+	return []string{
+		" --assign " + cfg.Cluster.Assign.String(),
+		" --normal-form " + cfg.Admission.NormalForm.String(),
+		" --visit " + cfg.Order.Visit.String(),
+		fmt.Sprintf(" --score #%08x", checksum(cfg.Filters.Score)),
+		fmt.Sprintf(" --budgets #%08x", checksum(fmt.Sprint(cfg.Order.Budgets))), // a map is printed in order
+		" --mine " + strings.Join(slices.Compact(slices.Sorted(slices.Values(cfg.Mining.Mine))), ","),
+		fmt.Sprintf(" --mine-most %d", cfg.Mining.MineMost),
+		fmt.Sprintf(" --ipv6-prefix %d", cfg.Limits.IPv6Prefix),
+		fmt.Sprintf(" --quorum %t", cfg.Cluster.Quorum),
+	}
 }
 
 // alone refuses what only an agent needs.
