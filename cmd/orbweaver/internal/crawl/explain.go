@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"strconv"
 
 	"orbweaver/engine"
@@ -205,6 +206,7 @@ func writeTrap(say func(name, format string, args ...any), s *traps.State) {
 // orderText says what the order of visits does with a URL.
 func orderText(e *explain.Evidence) string {
 	text, p := e.Order.Visit, &e.Order
+	wasQueued := []explain.Result{explain.InExchange, explain.Fetched, explain.Refused, explain.Failed}
 	switch {
 	case p.Place != nil:
 		from := "by its links"
@@ -215,6 +217,8 @@ func orderText(e *explain.Evidence) string {
 			from, plural.Count(p.Pages, "URL"), plural.Count(p.Queued, "URL"), plural.Count(p.Before, "domain"))
 	case p.Class > 0:
 		text += fmt.Sprintf(": class %d of %d by %s", p.Class, p.Classes, p.By)
+	case p.Classes > 0 && slices.Contains(wasQueued, e.Result):
+		text += ": no longer queued; its class is not kept"
 	case p.Classes > 0 && !p.IsEarlier:
 		text += fmt.Sprintf(": its class is not known, since %s is kept with queued URLs alone", p.By)
 	}
