@@ -15,8 +15,9 @@
 // A revisit has the links of its payload, which another capture has: so the files of a run keep the links as they are
 // written, beside their fingerprints.
 //
-// A node is a page or redirect whose first capture has a status from 200 to 399. The ranks and curves are those of
-// documents: HTML pages, and redirects. Page requisites count in one figure, Sites.TauAll.
+// A node is a page or redirect that has a capture with a status from 200 to 399. An answer that broke off is no capture
+// of it. The ranks and curves are those of documents: HTML pages, and redirects. Page requisites count in one figure,
+// Sites.TauAll. So does the target of a redirect of robots.txt, which the truth of a Web leaves out.
 //
 // A root is a seed. Documents that the seeds do not reach, such as pages from a sitemap, are roots if no earlier
 // visited one links to them; so are all such documents if no seed is known (Product.AddSeeds). All roots are the first

@@ -152,8 +152,8 @@ func readSource(b []byte, dst []parse.Link) (base []byte, links []parse.Link) {
 // Add implements derive.FileWriter.
 func (w *writer) Add(rec *derive.Record) error {
 	url, ok := w.links.Page(rec)
-	if !ok {
-		return nil
+	if cut := rec.Get("WARC-Truncated"); !ok || cut != "" && cut != warc.TruncatedLength.String() {
+		return nil // what a limit of length has cut is a page
 	}
 	site, _ := urlx.Split(url)
 	v := visit{page: fingerprint(w.seed, url), site: fingerprint(w.seed, site), date: rec.Date.UnixNano()}
@@ -165,8 +165,7 @@ func (w *writer) Add(rec *derive.Record) error {
 		w.targets = binary.LittleEndian.AppendUint64(w.targets, linkOf(w.seed, target, kind))
 		v.links++
 	})
-	v.isDocument = rec.Entry.Status >= 300
-	if !v.isDocument {
+	if v.isDocument = rec.Entry.Status >= 300; !v.isDocument {
 		format := rec.Page().Format
 		v.isDocument = format == parse.HTML || format == parse.XML
 		switch v.isRevisit = rec.Type == warc.Revisit; {

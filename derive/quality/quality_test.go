@@ -81,7 +81,8 @@ func TestMeasure_beginsWithTheSeeds(t *testing.T) {
 }
 
 // The root links to 1, 2, 3; 1 to 4; everything to 3. The crawl fetched 1 and its child 4 before 2 and 3. A style sheet
-// that is found late was fetched first, and a second capture of a page counts for nothing.
+// that is found late was fetched first. A second capture of a page counts for nothing, and so does an answer that broke
+// off.
 func TestMeasure_aSmallWeb(t *testing.T) {
 	a := &derivetest.Archive{}
 	a.Response("http://a.org/", 200, "text/html", page("/1", "/2", "/3", "/1", "http://gone.org/"))
@@ -89,9 +90,12 @@ func TestMeasure_aSmallWeb(t *testing.T) {
 	a.Response("http://a.org/4", 302, "text/html", "", "Location: /3")
 	a.Response("http://a.org/2", 200, "text/html", page("/3")+"<link rel=stylesheet href=/s.css>")
 	a.Response("http://a.org/s.css", 200, "text/css", "")
-	a.Response("http://a.org/3", 200, "text/html", "")
+	a.Record("response", "http://a.org/3", "application/http;msgtype=response",
+		"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", "WARC-Truncated: length")
 	a.Response("http://a.org/1", 200, "text/html", page("/2", "/never"))
 	a.Response("http://a.org/404", 404, "text/html", page("/2"))
+	a.Record("response", "http://a.org/broken", "application/http;msgtype=response",
+		"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"+page("/2"), "WARC-Truncated: disconnect")
 	r := measured(t, a)
 	if r.Documents != 5 || r.Requisites != 1 || r.Roots != 1 || r.Links != 8 || r.Outside != 1 {
 		t.Errorf("%+v", r)
