@@ -56,6 +56,20 @@ func (w *bitWriter) emptyFixed() {
 	w.put(0, 7)
 }
 
+// A stream that ends within the lengths of a block's words is truncated, even if zeros behind it would be corrupt.
+func TestZ4_AStreamThatEndsInABlocksHeaderIsTruncated(t *testing.T) {
+	d := NewDecoder()
+	begun := []byte{0x05, 0x20, 0x12, 0x00} // the word for a repeat is a zero, and there is nothing to repeat
+	if _, _, err := d.Raw(nil, begun, 1<<20); !errors.Is(err, ErrTruncated) {
+		t.Errorf("the header alone: %v", err)
+	}
+	for _, src := range [][]byte{append(begun, 0), {0x24, 0x10, 0x24, 0x24}, packRaw(t, html(2000), 9)} {
+		for n := range min(len(src)+1, 200) {
+			sameAsLibrary(t, d, src[:n])
+		}
+	}
+}
+
 func emptyBlocks(n int) []byte {
 	w := &bitWriter{}
 	for range n - 1 {

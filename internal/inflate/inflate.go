@@ -34,7 +34,8 @@ const (
 type Decoder struct {
 	meanings meanings
 	lengths  [lengthTable]entry
-	literals *[literalTable]entry // the tables at hand: own or fixed
+	words    [literalCodes + distanceCodes + 6]word // a repeat may lead beyond the end
+	literals *[literalTable]entry                   // the tables at hand: own or fixed
 	distance *[distanceTable]entry
 	own      tables
 	fixed    *tables // of the fixed codes; nil until the first block that has them
@@ -169,22 +170,21 @@ func (r *reader) stored(dst []byte, limit int) ([]byte, error) {
 func (d *Decoder) useFixed() {
 	if d.fixed == nil {
 		d.fixed = &tables{}
-		var n [literalCodes]uint8
-		for i := range n {
+		for i := range d.words[:literalCodes] {
+			n := word(8)
 			switch {
-			case i < 144 || i >= 280:
-				n[i] = 8
-			case i < 256:
-				n[i] = 9
-			default:
-				n[i] = 7
+			case 144 <= i && i < 256:
+				n = 9
+			case 256 <= i && i < 280:
+				n = 7
 			}
+			d.words[i] = word(i)<<4 | n
 		}
-		build(d.fixed.literals[:], literalBits, n[:], d.meanings.literals[:])
+		build(d.fixed.literals[:], literalBits, d.words[:literalCodes], 0, d.meanings.literals[:])
 		for i := range distanceCodes {
-			n[i] = 5
+			d.words[i] = word(i)<<4 | 5
 		}
-		build(d.fixed.distance[:], distanceBits, n[:distanceCodes], d.meanings.distances[:])
+		build(d.fixed.distance[:], distanceBits, d.words[:distanceCodes], 0, d.meanings.distances[:])
 	}
 	d.literals, d.distance = &d.fixed.literals, &d.fixed.distance
 }
@@ -197,49 +197,74 @@ func (d *Decoder) useDynamic(r *reader) error {
 	if literals > 286 || distances > 30 {
 		return ErrCorrupt
 	}
-	var n [lengthCodes]uint8
+	var n [lengthCodes]word
 	order := [lengthCodes]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
-	for _, symbol := range order[:lengths] {
-		r.fill()
-		n[symbol] = uint8(r.take(3))
+	for i, symbol := range order[:lengths] {
+		if i&15 == 0 {
+			r.fill()
+		}
+		n[symbol] = word(r.take(3))
 	}
-	if !build(d.lengths[:], lengthBits, n[:], d.meanings.lengths[:]) {
+	k := 0
+	for symbol, n := range n {
+		d.words[k] = word(symbol)<<4 | n
+		k += int(n+15) >> 4
+	}
+	if !build(d.lengths[:], lengthBits, d.words[:k], 0, d.meanings.lengths[:]) {
 		return ErrCorrupt
 	}
-	var all [literalCodes + distanceCodes + 138]uint8 // a repeat may lead beyond the end
-	for i := 0; i < literals+distances; {
-		r.fill()
-		e := d.lengths[r.bits&(lengthTable-1)]
-		if e&isNone != 0 {
-			return ErrCorrupt
-		}
-		r.take(e.used())
-		switch symbol := e.value(); symbol {
-		case 16:
-			if i == 0 {
-				return ErrCorrupt
-			}
-			for again := 3 + r.take(2); again > 0; again-- {
-				all[i] = all[i-1]
-				i++
-			}
-		case 17: // zeros, which are there already
-			i += 3 + r.take(3)
-		case 18:
-			i += 11 + r.take(7)
-		default:
-			all[i] = uint8(symbol)
-			i++
-		}
-		if i > literals+distances || r.beyond() {
-			return ErrCorrupt
-		}
+	if k = d.codeLengths(r, literals+distances); k < 0 {
+		return ErrCorrupt
 	}
-	if !build(d.literals[:], literalBits, all[:literals], d.meanings.literals[:]) ||
-		!build(d.distance[:], distanceBits, all[literals:literals+distances], d.meanings.distances[:]) {
+	split, _ := slices.BinarySearch(d.words[:k], word(literals)<<4)
+	if !build(d.literals[:], literalBits, d.words[:split], 0, d.meanings.literals[:]) ||
+		!build(d.distance[:], distanceBits, d.words[split:k], literals, d.meanings.distances[:]) {
 		return ErrCorrupt
 	}
 	return nil
+}
+
+// codeLengths reads the lengths of the words of so many symbols. The words go to d.words; it gives their number, or -1.
+func (d *Decoder) codeLengths(r *reader, symbols int) int {
+	const most = lengthBits + 7 // bits of a symbol
+	i, k := 0, 0
+	previous := word(0)
+	for i < symbols {
+		r.fill()
+		bits, n := r.bits, r.n
+		for n >= most && i < symbols {
+			e := d.lengths[bits&(lengthTable-1)]
+			before := bits
+			bits >>= e & 63
+			n -= e.used()
+			if e&isLiteral != 0 {
+				previous = word(e >> 16)
+				d.words[k] = word(i)<<4 | previous
+				k += int(previous+15) >> 4
+				i++
+				continue
+			}
+			if e&isNone != 0 || e&isAgain != 0 && i == 0 {
+				r.n = n + e.used() - e.length() // what follows the word was not needed
+				return -1
+			}
+			again := e.plus(before)
+			if e&isAgain == 0 {
+				previous = 0
+			} else if previous > 0 {
+				for j := range again {
+					d.words[k+j] = word(i+j)<<4 | previous
+				}
+				k += again
+			}
+			i += again
+		}
+		r.bits, r.n = bits, n
+	}
+	if i > symbols || r.beyond() {
+		return -1
+	}
+	return k
 }
 
 // grow makes room for at least slack bytes more.
@@ -326,7 +351,7 @@ func (d *Decoder) careful(dst []byte, base int, r *reader) ([]byte, blockState) 
 
 // refill makes n at least 56. n counts modulo 64, and src must have eight bytes at at.
 func refill(src []byte, at int, bits uint64, n uint) (uint64, int, uint) {
-	return bits | binary.LittleEndian.Uint64(src[at:])<<(n&63), at + int(^n>>3&7), n | 56
+	return bits | binary.LittleEndian.Uint64(src[at:at+8])<<(n&63), at + int(^n>>3&7), n | 56
 }
 
 // follow returns the entry of the second table to which e links, or e. bits are those behind the first table's.
@@ -342,7 +367,7 @@ func follow(table []entry, e entry, bits uint64) entry {
 // n counts modulo 64. The entry of the next word is looked up before the bytes of a match are copied, so that the
 // processor does both at once.
 func (d *Decoder) fast(dst []byte, base int, r *reader, limit int) ([]byte, blockState) {
-	buf, o, src, at, bits, n := dst[:cap(dst)], len(dst), r.src, r.at, r.bits, r.n
+	buf, o, src, at, bits, n := dst[:cap(dst)], len(dst), r.src[:len(r.src):len(r.src)], r.at, r.bits, r.n
 	stop, last := min(len(buf)-slack, limit), len(src)-16
 	literals, distances := d.literals, d.distance
 	state := blockMore
@@ -409,10 +434,10 @@ func (d *Decoder) fast(dst []byte, base int, r *reader, limit int) ([]byte, bloc
 			o = end
 			continue
 		}
-		*(*[16]byte)(buf[o:]) = *(*[16]byte)(buf[from:]) // what is too much is written over
-		*(*[16]byte)(buf[o+16:]) = *(*[16]byte)(buf[from+16:])
+		*(*[16]byte)(buf[o : o+16]) = *(*[16]byte)(buf[from : from+16]) // what is too much is written over
+		*(*[16]byte)(buf[o+16 : o+32]) = *(*[16]byte)(buf[from+16 : from+32])
 		for o, from = o+32, from+32; o < end; o, from = o+16, from+16 {
-			*(*[16]byte)(buf[o:]) = *(*[16]byte)(buf[from:])
+			*(*[16]byte)(buf[o : o+16]) = *(*[16]byte)(buf[from : from+16])
 		}
 		o = end
 	}

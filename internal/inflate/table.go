@@ -9,8 +9,9 @@ import "math/bits"
 //	bit  7      no word
 //	bits 8-11   length of the word without the bits that follow; of a link: how many bits more its table needs
 //	bit  12     link: look further in the table at value
+//	bit  14     of code lengths: the previous length is repeated
 //	bit  15     a literal, which is value
-//	bits 16-31  value: the literal, or the least length or distance
+//	bits 16-31  value: the literal, or the least length, distance or number of repeats
 //
 // used is in the lowest bits, and nothing beside it is set in the low byte of a word: so an entry can be subtracted as
 // it is from a number of bits that counts modulo 64.
@@ -20,6 +21,7 @@ const (
 	isEnd     entry = 1 << 6
 	isNone    entry = 1 << 7
 	isLink    entry = 1 << 12
+	isAgain   entry = 1 << 14
 	isSpecial       = isLink | isEnd | isNone
 	isLiteral entry = 1 << 15
 )
@@ -29,7 +31,7 @@ func (e entry) length() uint { return uint(e >> 8 & 15) }
 func (e entry) value() int   { return int(e >> 16) }
 
 // plus returns value and the bits that follow the word, which begins bits.
-func (e entry) plus(bits uint64) int { return e.value() + int(bits&(1<<(e&63)-1)>>(e>>8&15)) }
+func (e entry) plus(bits uint64) int { return e.value() + int(bits&(1<<(e&63)-1)>>(e>>8&63)) }
 
 // ofLength returns the entry of a symbol whose word has n bits (in a second table: are left). meaning has the number of
 // bits that follow in used.
@@ -77,18 +79,24 @@ func (m *meanings) init() {
 		base += 1 << extra
 	}
 	m.distances[30], m.distances[31] = isNone, isNone
-	for i := range m.lengths {
-		m.lengths[i] = entry(i) << 16
+	for i := range 16 {
+		m.lengths[i] = isLiteral | entry(i)<<16
 	}
+	m.lengths[16] = isAgain | 2 | 3<<16
+	m.lengths[17] = 3 | 3<<16
+	m.lengths[18] = 7 | 11<<16
 }
 
-// build fills a table of 1<<first entries, and second ones behind it, with the words that have these lengths. It is
-// false for lengths that leave words over or ask for too many; a single word of one bit may leave the other over, and
-// no word at all leaves all.
-func build(table []entry, first uint, lengths []uint8, meaning []entry) bool {
+// word is a symbol that has a word, and the length of the word: symbol<<4 | length.
+type word uint16
+
+// build fills a table of 1<<first entries, and second ones behind it, with these words. Their symbols ascend, and least
+// is the first that can be. It is false for lengths that leave words over or ask for too many; a single word of one bit
+// may leave the other over, and no word at all leaves all.
+func build(table []entry, first uint, words []word, least int, meaning []entry) bool {
 	var count [wordMax + 1]int
-	for _, n := range lengths {
-		count[n]++
+	for _, w := range words {
+		count[w&15]++
 	}
 	longest := uint(wordMax)
 	for longest > 0 && count[longest] == 0 {
@@ -106,11 +114,9 @@ func build(table []entry, first uint, lengths []uint8, meaning []entry) bool {
 		return false
 	}
 	var sorted [literalCodes]uint16
-	for symbol, n := range lengths {
-		if n > 0 {
-			sorted[next[n]] = uint16(symbol)
-			next[n]++
-		}
+	for _, w := range words {
+		sorted[next[w&15]] = uint16(int(w>>4) - least)
+		next[w&15]++
 	}
 	// Words of up to first bits. The table of the words of n bits is twice the one of n-1 bits, and the new words in
 	// it. What is copied where a longer word belongs is written over, since nothing is left over; of a single word that
