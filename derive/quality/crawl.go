@@ -2,7 +2,6 @@ package quality
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -96,9 +95,18 @@ func (c *Crawl) Close() error { return c.file.Close() }
 
 // firstCaptures returns the first capture of each page, by date.
 func firstCaptures(fsys vfs.FS, parts []string) (captures []capture, err error) {
-	place := uint64(0)
+	byTime := func(a, b capture) int { return cmp.Or(cmp.Compare(a.date, b.date), cmp.Compare(a.place, b.place)) }
+	compact := func() {
+		slices.SortFunc(captures, func(a, b capture) int { return cmp.Or(cmp.Compare(a.page, b.page), byTime(a, b)) })
+		captures = slices.CompactFunc(captures, func(a, b capture) bool { return a.page == b.page })
+	}
+	place, most := uint64(0), 1<<12
 	for _, name := range parts {
-		err := eachVisit(fsys, name, func(v visit, _ io.Reader) error {
+		err := eachVisit(fsys, name, func(v *visit, _ io.Reader) error {
+			if len(captures) >= most { // later captures of known pages take no more memory than pages
+				compact()
+				most = max(most, 2*len(captures))
+			}
 			captures = append(captures, capture{v.page, v.site, v.date, place, v.isDocument})
 			place++
 			return nil
@@ -107,9 +115,7 @@ func firstCaptures(fsys vfs.FS, parts []string) (captures []capture, err error) 
 			return nil, err
 		}
 	}
-	byTime := func(a, b capture) int { return cmp.Or(cmp.Compare(a.date, b.date), cmp.Compare(a.place, b.place)) }
-	slices.SortFunc(captures, func(a, b capture) int { return cmp.Or(cmp.Compare(a.page, b.page), byTime(a, b)) })
-	captures = slices.CompactFunc(captures, func(a, b capture) bool { return a.page == b.page })
+	compact()
 	slices.SortFunc(captures, byTime)
 	return captures, nil
 }
@@ -150,18 +156,35 @@ type copier struct {
 	known    *numbers
 	seed     uint64 // of the fingerprints
 	out      *bufio.Writer
-	linkedBy []uint32 // the last node that links to a node, plus one
-	text     []byte   // successors of the node at hand
-	waiting  map[uint64][]revisit
+	linkedBy []uint32             // the last node that links to a node, plus one
+	text     []byte               // successors of the node at hand
+	waiting  map[uint64][]revisit // by payload
+	fsys     vfs.FS
+	parts    []string
+	in       []byte // links and source of the revisit at hand
 	links    graph.Links
 	refs     []parse.Link
 }
 
 // revisit is a first capture that has no payload. That of another capture has its links.
 type revisit struct {
-	node uint32
-	url  string
-	head []byte // targets of the links in the head
+	at            int64 // of its links in the part, in bytes
+	links, source uint32
+	node, part    uint32
+}
+
+// read reads the targets of the links in the head of a revisit, and its URL. They are valid until the next call.
+func (c *copier) read(r revisit) (head, url []byte, err error) {
+	name, n := c.parts[r.part], 8*int(r.links)+int(r.source)
+	file, err := c.fsys.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.in = slices.Grow(c.in[:0], n)[:n]
+	if _, err = file.ReadAt(c.in, r.at); err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return c.in[:8*r.links], c.in[8*r.links:], errors.Join(err, file.Close())
 }
 
 // begin begins with the links of a node.
@@ -183,15 +206,13 @@ func (c *copier) add(node uint32, link uint64) {
 	}
 }
 
-// eachFirst calls f with the first capture of each page, its targets and its source, and with others that have a
-// payload that a revisit waits for.
-func (c *copier) eachFirst(
-	fsys vfs.FS, parts []string, f func(node uint32, isFirst bool, v *visit, targets, source []byte),
-) error {
+// eachFirst calls f with the first capture of each page, its part, its targets and its source. It calls f also with
+// others that have a payload that a revisit waits for.
+func (c *copier) eachFirst(f func(node uint32, isFirst bool, part int, v *visit, targets, source []byte) error) error {
 	place := uint64(0)
 	var in []byte
-	for _, name := range parts {
-		err := eachVisit(fsys, name, func(v visit, links io.Reader) error {
+	for part, name := range c.parts {
+		err := eachVisit(c.fsys, name, func(v *visit, links io.Reader) error {
 			node, _ := c.known.find(v.page)
 			place++
 			isFirst := c.known.places[node] == place-1
@@ -203,8 +224,7 @@ func (c *copier) eachFirst(
 			if _, err := io.ReadFull(links, in); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			f(node, isFirst, &v, in[:8*v.links], in[8*v.links:])
-			return nil
+			return f(node, isFirst, part, v, in[:8*v.links], in[8*v.links:])
 		})
 		if err != nil {
 			return err
@@ -217,49 +237,57 @@ func (c *copier) eachFirst(
 func (c *Crawl) copyLinks(fsys vfs.FS, parts []string, known *numbers, seed uint64) error {
 	w := copier{
 		Crawl: c, known: known, seed: seed, out: bufio.NewWriterSize(io.NewOffsetWriter(c.file, 0), 1<<20),
-		linkedBy: make([]uint32, len(c.lists)), waiting: map[uint64][]revisit{},
+		linkedBy: make([]uint32, len(c.lists)), fsys: fsys, parts: parts, waiting: map[uint64][]revisit{},
 	}
-	err := w.eachFirst(fsys, parts, func(node uint32, isFirst bool, v *visit, targets, source []byte) {
+	err := w.eachFirst(func(node uint32, isFirst bool, part int, v *visit, _, _ []byte) error {
 		if isFirst && v.isRevisit && v.payload != 0 {
-			w.waiting[v.payload] = append(w.waiting[v.payload], revisit{node, string(source), bytes.Clone(targets)})
+			w.waiting[v.payload] = append(w.waiting[v.payload], revisit{v.at, v.links, v.source, node, uint32(part)})
 		}
+		return nil
 	})
 	if err != nil {
 		return err
 	}
-	err = w.eachFirst(fsys, parts, func(node uint32, isFirst bool, v *visit, targets, source []byte) {
+	err = w.eachFirst(func(node uint32, isFirst bool, _ int, v *visit, targets, source []byte) error {
 		if isFirst && (!v.isRevisit || v.payload == 0) {
 			w.begin(node, targets)
 			c.write(w.out, node, w.text)
 		}
 		if !v.isRevisit && v.source > 0 {
-			w.payload(v.payload, source)
+			return w.payload(v.payload, source)
 		}
+		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for _, revisits := range w.waiting { // whose payload is not in the archive
-		for _, r := range revisits {
-			w.begin(r.node, r.head)
-			c.write(w.out, r.node, w.text)
+	for digest := range w.waiting { // which is not in the archive
+		if err := w.payload(digest, nil); err != nil {
+			return err
 		}
 	}
 	return w.out.Flush()
 }
 
-// payload writes the links of the revisits that have a payload.
-func (c *copier) payload(digest uint64, source []byte) {
+// payload writes the links of the revisits that have a payload. Without a source they have those of the head alone.
+func (c *copier) payload(digest uint64, source []byte) error {
 	for _, r := range c.waiting[digest] {
-		c.begin(r.node, r.head)
+		head, url, err := c.read(r)
+		if err != nil {
+			return err
+		}
+		c.begin(r.node, head)
 		var base []byte
-		base, c.refs = readSource(source, c.refs)
-		c.links.EachOf([]byte(r.url), base, c.refs, func(target []byte, kind parse.Kind) {
+		if c.refs = c.refs[:0]; len(source) > 0 {
+			base, c.refs = readSource(source, c.refs)
+		}
+		c.links.EachOf(url, base, c.refs, func(target []byte, kind parse.Kind) {
 			c.add(r.node, linkOf(c.seed, target, kind))
 		})
 		c.write(c.out, r.node, c.text)
 	}
 	delete(c.waiting, digest)
+	return nil
 }
 
 // write writes the successors of a node, 4 bytes each. The caller flushes.

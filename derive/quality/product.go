@@ -118,6 +118,8 @@ type visit struct {
 	source     uint32 // bytes
 	isDocument bool
 	isRevisit  bool // its links are those of the head alone
+
+	at int64 // of its links in the part, in bytes; not on disk
 }
 
 // visitBytes is the length of a visit on disk.
@@ -215,9 +217,9 @@ func (v *visit) encode() []byte {
 	return append(b, flags)
 }
 
-// eachVisit calls f with each capture of a part. links reads the fingerprints of its targets and its source, as many as
-// f likes.
-func eachVisit(fsys vfs.FS, name string, f func(v visit, links io.Reader) error) (err error) {
+// eachVisit calls f with each capture of a part, which f borrows. links reads the fingerprints of its targets and its
+// source, as many as f likes.
+func eachVisit(fsys vfs.FS, name string, f func(v *visit, links io.Reader) error) (err error) {
 	file, err := fsys.Open(name)
 	if err != nil {
 		return err
@@ -228,20 +230,22 @@ func eachVisit(fsys vfs.FS, name string, f func(v visit, links io.Reader) error)
 		return err
 	}
 	in := bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<20)
+	v, links := new(visit), &io.LimitedReader{R: in}
 	var b [visitBytes]byte
-	for {
+	for at := int64(visitBytes); ; at += visitBytes {
 		if _, err := io.ReadFull(in, b[:]); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		v := visit{
+		*v = visit{
 			page: binary.LittleEndian.Uint64(b[:]), site: binary.LittleEndian.Uint64(b[8:]),
 			payload: binary.LittleEndian.Uint64(b[16:]), date: int64(binary.LittleEndian.Uint64(b[24:])),
 			links: binary.LittleEndian.Uint32(b[32:]), source: binary.LittleEndian.Uint32(b[36:]),
-			isDocument: b[40]&1 != 0, isRevisit: b[40]&2 != 0,
+			isDocument: b[40]&1 != 0, isRevisit: b[40]&2 != 0, at: at,
 		}
-		links := &io.LimitedReader{R: in, N: 8*int64(v.links) + int64(v.source)}
+		links.N = 8*int64(v.links) + int64(v.source)
+		at += links.N
 		if err := f(v, links); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -167,6 +168,35 @@ func TestMeasure_revisitsHaveTheLinksOfTheirPayload(t *testing.T) {
 	r := measured(t, a) // 4 of the root, 4 of x, 3 of y, 2 of b.org, 1 of z; b.org/1 is linked to twice
 	if r.Documents != 9 || r.Links != 14 || r.Outside != 2 || r.Roots != 1 {
 		t.Errorf("%d pages, %d links, %d to others, %d roots", r.Documents, r.Links, r.Outside, r.Roots)
+	}
+}
+
+// Memory is bounded by the number of pages: not by that of their captures, nor by the URLs of revisits that wait for
+// their payload.
+func TestOpen_memoryIsThatOfThePages(t *testing.T) {
+	const pages, captures, urlBytes = 1000, 100, 8 << 10
+	var part []byte
+	for i := range pages * captures {
+		v := visit{page: fingerprintOf(i % pages), date: int64(i), payload: 2, isRevisit: true}
+		if i < pages {
+			v.source = urlBytes
+		}
+		part = append(append(part, v.encode()...), make([]byte, v.source)...)
+	}
+	fsys := vfs.NewMem(1)
+	derivetest.Put(t, fsys, "p", part)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	c, err := open(fsys, []string{"p"}, 1, nil)
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > 6<<20 || c.visited != pages {
+		t.Errorf("%d pages took %d bytes in all", c.visited, taken)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
