@@ -365,18 +365,17 @@ func follow(table []entry, e entry, bits uint64) entry {
 // fast reads symbols while src has sixteen bytes more and dst has room. It leaves the end of the block to careful.
 //
 // n counts modulo 64. The entry of the next word is looked up before the bytes of a match are copied, so that the
-// processor does both at once.
+// processor does both at once. at >= 0 always holds; it lets the compiler leave out a check.
 func (d *Decoder) fast(dst []byte, base int, r *reader, limit int) ([]byte, blockState) {
 	buf, o, src, at, bits, n := dst[:cap(dst)], len(dst), r.src[:len(r.src):len(r.src)], r.at, r.bits, r.n
-	stop, last := min(len(buf)-slack, limit), len(src)-16
+	stop, state := min(len(buf)-slack, limit), blockMore
 	literals, distances := d.literals, d.distance
-	state := blockMore
-	if at > last {
+	if at > len(src)-16 {
 		return dst, state
 	}
 	bits, at, n = refill(src, at, bits, n)
 	e := literals[bits&(1<<literalBits-1)]
-	for at <= last && o <= stop {
+	for at >= 0 && at <= len(src)-16 && o <= stop {
 		if e&isLiteral != 0 {
 			bits, n = bits>>(e&63), n-uint(e)
 			buf[o], o = byte(e>>16), o+1
@@ -434,8 +433,9 @@ func (d *Decoder) fast(dst []byte, base int, r *reader, limit int) ([]byte, bloc
 			o = end
 			continue
 		}
-		*(*[16]byte)(buf[o : o+16]) = *(*[16]byte)(buf[from : from+16]) // what is too much is written over
-		*(*[16]byte)(buf[o+16 : o+32]) = *(*[16]byte)(buf[from+16 : from+32])
+		to, of := (*[32]byte)(buf[o:o+32]), (*[32]byte)(buf[from:from+32])
+		*(*[16]byte)(to[:]) = *(*[16]byte)(of[:]) // what is too much is written over
+		*(*[16]byte)(to[16:]) = *(*[16]byte)(of[16:])
 		for o, from = o+32, from+32; o < end; o, from = o+16, from+16 {
 			*(*[16]byte)(buf[o : o+16]) = *(*[16]byte)(buf[from : from+16])
 		}
