@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -62,6 +63,10 @@ func TestTerms(t *testing.T) {
 	if got := counted.top(); got["pills"] != 2 || got["für"] != 1 || got["var"] != 0 || got["class"] != 0 ||
 		text != "Cheap pills buy PILLS amp Pillen für 3 dollars" {
 		t.Errorf("%v, %q", got, text)
+	}
+	var long terms
+	if long.add(bytes.Repeat([]byte("word<p>"), 5000)); long.counts["word"] != wordsMost {
+		t.Errorf("%v of a long page", long.counts)
 	}
 	for i := range 20_000 {
 		counted.add(fmt.Appendf(nil, "word%d casino <script", i))

@@ -11,6 +11,7 @@ import (
 // Bounds of terms.
 const (
 	termsRead = 64 << 10 // bytes of a page that are read
+	wordsMost = 1000     // of them
 	termsMost = 400      // that are counted at a time
 	termsTold = 50       // in a question
 	termLeast = 3        // bytes of a term
@@ -21,18 +22,21 @@ const (
 // (Misra and Gries): a word is in it for certain if more than one of termsMost words is this word.
 type terms struct{ counts map[string]int }
 
-// add counts the words of a page, which is HTML or plain text, and returns how its text begins.
+// add counts the first words of a page, which is HTML or plain text, and returns how its text begins.
 func (t *terms) add(page []byte) (text string) {
 	if t.counts == nil {
 		t.counts = make(map[string]int, termsMost)
 	}
-	var begins []byte
-	for page = page[:min(len(page), termsRead)]; len(page) > 0; {
+	begins, left := []byte{}, wordsMost
+	for page = page[:min(len(page), termsRead)]; len(page) > 0 && left > 0; {
 		end := bytes.IndexByte(page, '<')
 		if end < 0 {
 			end = len(page)
 		}
 		for word := range bytes.FieldsFuncSeq(page[:end], isBetweenWords) {
+			if left--; left < 0 {
+				break
+			}
 			if len(begins)+len(word) < sampleText {
 				begins = append(append(begins, word...), ' ')
 			}

@@ -4,12 +4,16 @@ package receivers
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -161,26 +165,24 @@ func TestCheckHook_refusesWhatCannotRun(t *testing.T) {
 	}
 }
 
-// BenchmarkHook measures pages of 32 KiB for programs that find nothing in them, asked by 16 workers at a time.
+// BenchmarkHook measures pages of 32 KiB for programs that find nothing in them, asked by 16 workers. link asks
+// about 50 links of a page. host counts the words of each page, and asks about one page in 200.
 func BenchmarkHook(b *testing.B) {
 	const root = "../../../../"
 	dir := b.TempDir()
 	module := buildExample(b, dir+"/example.wasm", "GOOS=wasip1", "GOARCH=wasm")
+	example := buildExample(b, dir+"/example")
 	for name, command := range map[string][]string{
-		"python": {"python3", root + "docs/hook-comments.py"}, "go": {buildExample(b, dir+"/example")}, "module": {module},
+		"python": {"python3", root + "docs/hook-comments.py"}, "go": {example}, "module": {module},
+		"link": {example}, "host": {example},
 	} {
 		b.Run(name, func(b *testing.B) {
 			log := slog.New(slog.DiscardHandler)
-			o := hook.Options{Hooks: []string{"page=x"}, Parallel: 16, Timeout: time.Minute}
+			o := hook.Options{Hooks: []string{"page=x", "link=x", "host=x"}, Parallel: 16, Timeout: time.Minute}
 			starter := NewHooks(&o, log)
 			starter.Command = run(command...)
-			h := hook.New(o, starter, log)
-			body := make([]byte, 32<<10)
-			ask := func() {
-				if _, err := h.Ask(context.Background(), &hook.Page{URL: "http://a.test/", Type: "text/plain"}, body); err != nil {
-					b.Error(err)
-				}
-			}
+			pages, links, hosts := hook.New(o, starter, log), hook.NewLinks(o, starter, log), hook.NewHosts(o, starter, log)
+			ask, answered := asks(b, pages, links, hosts, name)
 			ask() // starts it
 			began := cpuTime(b)
 			b.ResetTimer()
@@ -191,15 +193,58 @@ func BenchmarkHook(b *testing.B) {
 				}
 			})
 			b.StopTimer()
-			if stats := h.Stats(); stats.Pages["answered"] != int64(b.N)+1 {
-				b.Errorf("%+v", stats)
+			if got := answered(); got < int64(b.N)-200 {
+				b.Errorf("answers to %d pages of %d", got, b.N)
 			}
-			if err := h.Close(); err != nil {
+			if err := errors.Join(pages.Close(), links.Close(), hosts.Close()); err != nil {
 				b.Error(err)
 			}
 			b.ReportMetric(float64(cpuTime(b)-began)/float64(b.N), "cpu-ns/op")
 		})
 	}
+}
+
+// asks returns what asks about a page, and to how many pages answers came.
+func asks(
+	b *testing.B, pages *hook.Hook, links *hook.Links, hosts *hook.Hosts, name string,
+) (ask func(), answered func() int64) {
+	b.Helper()
+	ctx, body, number := context.Background(), make([]byte, 0, 33<<10), new(atomic.Int64)
+	for words := rand.NewZipf(rand.New(rand.NewPCG(1, 2)), 1.1, 2, 20_000); len(body) < 32<<10; {
+		body = fmt.Appendf(body, "word%d ", words.Uint64())
+	}
+	check := func(err error) {
+		if err != nil {
+			b.Error(err)
+		}
+	}
+	switch name {
+	case "link":
+		found := make([]hook.Link, 50)
+		for i := range found {
+			found[i] = hook.Link{URL: fmt.Sprintf("http://a.test/folder/page-%d.html", i), Kind: "anchor", Text: "next page"}
+		}
+		ask = func() {
+			_, err := links.Drops(ctx, "http://a.test/", 1, found)
+			check(err)
+		}
+		answered = func() int64 { return links.Stats().Questions["answered"] }
+	case "host":
+		ask = func() {
+			n := int(number.Add(1))
+			_, err := hosts.AskAfter(ctx, &hook.SitePage{URL: fmt.Appendf(nil, "http://a%d.test/", n/200), Number: n%200 + 1,
+				Title: []byte("a title"), Body: body, IsText: true, Bytes: int64(len(body)), Links: 50, Outlinks: 5})
+			check(err)
+		}
+		answered = func() int64 { return 200 * hosts.Stats().Questions["answered"] }
+	default:
+		ask = func() {
+			_, err := pages.Ask(ctx, &hook.Page{URL: "http://a.test/", Type: "text/plain"}, body)
+			check(err)
+		}
+		answered = func() int64 { return pages.Stats().Pages["answered"] }
+	}
+	return ask, answered
 }
 
 // cpuTime is the processor time of this process, and of the children that have ended.
