@@ -52,28 +52,33 @@ type attrSet uint64
 // attrOf returns the number of an attribute.
 func attrOf(key uint64, name []byte) attr {
 	if len(name) > 8 {
-		switch {
-		case fold(name, "background"):
-			return attrBackground
-		case fold(name, "http-equiv"):
-			return attrHTTPEquiv
-		case fold(name, "data-href"):
-			return attrDataLink
-		case fold(name, "xlink:href"):
-			return attrXlinkHref
-		case fold(name, "formaction"):
-			return attrFormAction
-		case fold(name, "formmethod"):
-			return attrFormMethod
-		case fold(name, "imagesrcset"):
-			return attrImageSrcset
-		case fold(name, "shadowrootmode"):
-			return attrShadowRoot
-		}
-		return attrOther
+		return longAttr(name)
 	}
-	if at := attrTable[attrSlot(key)]; at.key == key {
+	if at := &attrTable[attrSlot(key)]; at.key == key {
 		return at.id
+	}
+	return attrOther
+}
+
+// longAttr is attrOf for a name of more than eight bytes.
+func longAttr(name []byte) attr {
+	switch {
+	case fold(name, "background"):
+		return attrBackground
+	case fold(name, "http-equiv"):
+		return attrHTTPEquiv
+	case fold(name, "data-href"):
+		return attrDataLink
+	case fold(name, "xlink:href"):
+		return attrXlinkHref
+	case fold(name, "formaction"):
+		return attrFormAction
+	case fold(name, "formmethod"):
+		return attrFormMethod
+	case fold(name, "imagesrcset"):
+		return attrImageSrcset
+	case fold(name, "shadowrootmode"):
+		return attrShadowRoot
 	}
 	return attrOther
 }
@@ -156,7 +161,14 @@ func (a *tagAttributes) readAttributes(b []byte, p int) (next int, selfClosing, 
 		}
 		id, name := attrOf(key, b[start:p]), span{start, p}
 		var v span
-		if v, p, ok = value(b, p); !ok {
+		if rest := b[p:]; len(rest) > 2 && rest[0] == '=' && rest[1] == '"' { // most attributes
+			n := bytes.IndexByte(rest[2:], '"')
+			if n < 0 {
+				return len(b), false, false
+			}
+			v = span{p + 2, p + 2 + n}
+			p = v.to + 1
+		} else if v, p, ok = value(b, p); !ok {
 			return p, false, false
 		}
 		if id < attrCount && a.have&(1<<(id&63)) == 0 {

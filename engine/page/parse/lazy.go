@@ -103,7 +103,14 @@ func containsFold(b []byte, word nameKey) bool {
 
 // isAddress reports whether a value may have addresses: it has a byte that most have, and none of a template.
 func isAddress(value []byte) bool {
-	return bytes.ContainsAny(value, "/.?") && !bytes.ContainsAny(value, "{}<>|\\^")
+	has := false
+	for _, c := range value {
+		if class[c]&inTemplate != 0 {
+			return false
+		}
+		has = has || c == '/' || c == '.' || c == '?'
+	}
+	return has
 }
 
 // isOne reports whether a value has the form of a single address.

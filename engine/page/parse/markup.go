@@ -26,7 +26,9 @@ func (m *markupReader) scanMarkup(b []byte) {
 			m.readText(b, p, len(b))
 			return
 		}
-		m.readText(b, p, p+i)
+		if m.words.on || m.render.visible < richText {
+			m.readText(b, p, p+i)
+		}
 		p += i + 1
 		if p >= len(b) {
 			return
@@ -85,9 +87,12 @@ func (m *markupReader) endTag(b []byte, p int) int {
 	if m.words.on {
 		m.breakText(b[start:p], false)
 	}
-	p, ok := skipAttributes(b, p)
-	if !ok {
-		return p
+	if p < len(b) && b[p] == '>' { // nearly always
+		p++
+	} else if next, ok := skipAttributes(b, p); ok {
+		p = next
+	} else {
+		return next
 	}
 	if m.details.on && name == tagA {
 		m.details.closeText(m.words.text)

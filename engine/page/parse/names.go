@@ -7,13 +7,14 @@ import "bytes"
 
 // The classes of bytes in markup.
 const (
-	isSpace   = 1 << iota // tab, line feed, form feed, carriage return, space
-	endsTag               // ends the name of a tag: space / >
-	endsAttr              // ends the name of an attribute: space / > =
-	endsBare              // ends a value without quotes: space >
-	isAlpha               // ASCII letter
-	isIdent               // may be part of a CSS identifier
-	startsCSS             // may start something a style sheet's scanner must look at
+	isSpace    = 1 << iota // tab, line feed, form feed, carriage return, space
+	endsTag                // ends the name of a tag: space / >
+	endsAttr               // ends the name of an attribute: space / > =
+	endsBare               // ends a value without quotes: space >
+	isAlpha                // ASCII letter
+	isIdent                // may be part of a CSS identifier
+	startsCSS              // may start something a style sheet's scanner must look at
+	inTemplate             // no address has it, and templates of scripts do
 )
 
 var class = func() (t [256]byte) {
@@ -37,6 +38,9 @@ var class = func() (t [256]byte) {
 	}
 	for _, c := range "/\"'uU@\\" {
 		t[c] |= startsCSS
+	}
+	for _, c := range "{}<>|\\^" {
+		t[c] |= inTemplate
 	}
 	return t
 }()
