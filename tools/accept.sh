@@ -61,7 +61,7 @@ accept_conformance() {
 # every hostile input, scored by family, with a page in build; files of others that cost much, with each command
 accept_hostile() {
 	mkdir -p build && "$GO" -C bench run ./cmd/hostilescore ../build/hostile.md &&
-		"$GO" test ./cmd/orbweaver -count=1 -v -timeout 1h -run '^TestBombs$' -large-bombs
+		"$GO" test ./cmd/orbweaver -count=1 -v -timeout 1h -run '^TestBombs$|^TestForged' -large-bombs -all-forged
 }
 
 # 10^6 requests in a web of faults, over ten restarts, against the outside log; five minutes of a core

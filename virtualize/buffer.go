@@ -22,15 +22,8 @@ type half struct {
 const (
 	recordHead = 8
 	halfFlag   = 1 << 31
+	arenaLeast = 16 << 10
 )
-
-func newBuffer(bytes int) buffer {
-	b := buffer{limit: bytes / 2}
-	for i := range b.halves {
-		b.halves[i].arena = make([]byte, 0, b.limit)
-	}
-	return b
-}
 
 func (b *buffer) filling() *half { return &b.halves[b.now] }
 func (b *buffer) other() *half   { return &b.halves[1-b.now] }
@@ -54,6 +47,7 @@ func (b *buffer) add(id uint32, e *entry, item []byte) {
 	if e.buffered == 0 || (e.bufTail^at)&halfFlag != 0 {
 		h.dirty = append(h.dirty, id)
 	}
+	h.grow(recordHead+len(item), b.limit)
 	h.arena = binary.LittleEndian.AppendUint32(h.arena, next)
 	h.arena = binary.LittleEndian.AppendUint32(h.arena, uint32(len(item)))
 	h.arena = append(h.arena, item...)
@@ -61,6 +55,15 @@ func (b *buffer) add(id uint32, e *entry, item []byte) {
 	e.buffered++
 	h.items++
 	b.items++
+}
+
+// grow makes room for n more bytes. Without it, append would go beyond limit.
+func (h *half) grow(n, limit int) {
+	if n += len(h.arena); n > cap(h.arena) {
+		grown := make([]byte, len(h.arena), max(n, min(max(2*cap(h.arena), arenaLeast), limit)))
+		copy(grown, h.arena)
+		h.arena = grown
+	}
 }
 
 // bytes returns the bytes from the position of a record on.
@@ -119,7 +122,7 @@ func (b *buffer) drop(e *entry, n uint32) {
 // reset frees the bytes; the half must have no items.
 func (h *half) reset(limit int) {
 	if cap(h.arena) > limit {
-		h.arena = make([]byte, 0, limit)
+		h.arena = nil
 	}
 	h.arena, h.dirty, h.done = h.arena[:0], h.dirty[:0], 0
 }

@@ -25,7 +25,7 @@ type queues struct {
 func newQueues(fsys vfs.FS, o Options) queues {
 	return queues{
 		idx: newIndex(0),
-		buf: newBuffer(o.BufferBytes),
+		buf: buffer{limit: o.BufferBytes / 2},
 		log: blockLog{segments: newSegmentList(fsys, o), book: newCodebook(), target: o.blockTarget()},
 	}
 }

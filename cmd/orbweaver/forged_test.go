@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"hash/crc32"
 	"net/http"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 )
+
+var allForged = flag.Bool("all-forged", false, "TestForgedManifest tries each number with each value")
 
 // numbersOf calls f with each number of a JSON value, as a function that replaces it. Of a list of numbers it takes the
 // first alone.
@@ -68,7 +71,11 @@ func TestForgedManifest_costsLittle(t *testing.T) {
 		if strings.HasPrefix(path, ".counters") {
 			return // no size depends on them
 		}
-		for _, forged := range []json.Number{"4611686018427387904", "-1", "1000000000"} {
+		numbers := []json.Number{"4611686018427387904", "-1", "1000000000"}
+		for i, forged := range numbers {
+			if !*allForged && i != len(path)%len(numbers) {
+				continue
+			}
 			set(forged)
 			forge()
 			var before, after runtime.MemStats
@@ -85,7 +92,7 @@ func TestForgedManifest_costsLittle(t *testing.T) {
 			}
 		}
 	})
-	if tried < 60 || found < 20 {
+	if tried < 20 || found < 7 {
 		t.Errorf("%d numbers were forged, and fsck found %d", tried, found)
 	}
 	manifest["state"] = escapes

@@ -50,7 +50,7 @@ func All(target any) []Setting { return settingsOf(reflect.ValueOf(target).Elem(
 func settingsOf(v reflect.Value) (list []Setting) {
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
-		if !field.IsExported() {
+		if !field.IsExported() || field.Tag == "" {
 			continue
 		}
 		if _, ok := field.Tag.Lookup("embed"); ok {

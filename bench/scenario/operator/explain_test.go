@@ -137,11 +137,11 @@ func ordered(t *testing.T, disk vfs.FS) map[string]explain.Order {
 	}
 	places := map[string]explain.Order{}
 	for class, n := range sites.NewDiskQueues(virt).EachOrdered {
-		if len(places) > 60 {
+		if len(places) > 20 {
 			break
 		}
 		position := uint64(0)
-		_, err := sites.NewDiskQueues(virt).PeekOrdered(class, 0, int(min(n, 20)), func(item []byte) {
+		_, err := sites.NewDiskQueues(virt).PeekOrdered(class, 0, int(min(n, 7)), func(item []byte) {
 			position++
 			url := explain.Order{Position: position}
 			if class < order.Classes {

@@ -143,8 +143,10 @@ type call struct {
 // requestEnv are the values that a rule may use: path and its first number k, and the fields of call.
 func requestEnv(env map[string]any, c *call) map[string]any {
 	k := -1
-	if found := regexp.MustCompile(`\d+`).FindString(c.path); found != "" {
-		k, _ = strconv.Atoi(found)
+	isDigit := func(r rune) bool { return '0' <= r && r <= '9' }
+	if from := strings.IndexFunc(c.path, isDigit); from >= 0 {
+		rest := c.path[from:]
+		k, _ = strconv.Atoi(rest[:len(rest)-len(strings.TrimLeftFunc(rest, isDigit))])
 	}
 	all := maps.Clone(env)
 	all["path"], all["n"], all["k"], all["t"], all["since"] = c.path, c.n, k, c.t, c.pause

@@ -209,6 +209,9 @@ func expand(text string, env map[string]any) string {
 
 // seconds replaces times in an expression, such as 1h30m, by numbers of seconds. Texts in quotes stay as they are.
 func seconds(text string) string {
+	if !strings.ContainsAny(text, "0123456789") {
+		return text
+	}
 	times := regexp.MustCompile("\"(\\\\.|[^\"])*\"|`[^`]*`|\\b(\\d+(\\.\\d+)?(ms|s|m|h|d))+\\b")
 	return times.ReplaceAllStringFunc(text, func(found string) string {
 		if found[0] == '"' || found[0] == '`' {
