@@ -66,10 +66,13 @@ func TestRemoval_UL5_keepsWhatAResumeNeeds(t *testing.T) {
 		c := newCrawl(t)
 		c.closeListed(0, 1, 2)
 		c.checkpoint(1, fileBytes)
-		u := c.startDeleting(newFakeStore())
+		store := newFakeStore()
+		store.mu.Lock() // it takes nothing yet
+		u := c.startDeleting(store)
 		if u.Freeing() != 2*fileBytes {
 			t.Errorf("%d bytes to free before anything was sent", u.Freeing())
 		}
+		store.mu.Unlock()
 		time.Sleep(time.Minute)
 		c.wantHere(1, 2)
 		if u.Freeing() != fileBytes {
