@@ -2,6 +2,7 @@
 # Runs every fuzz target of the tree in turn: tools/fuzz.sh [TIME [BASE [MOST]]], 10s each unless told. With the commit
 # BASE only those that have changed since: the code of their package, beyond comments, the file of the target, or its
 # test data. Of more than MOST such targets it runs MOST, chosen by the commit, so that another commit runs others.
+# An input is made smaller for a second at most: the minute of Go's default is longer than most runs.
 # Targets since BASE run without guidance by coverage: what guides would compile all dependencies once more.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -40,7 +41,7 @@ fi
 
 # fuzz PACKAGE TARGET runs one target.
 fuzz() {
-	local run=(-run '^$' -fuzz "^$2\$" -fuzztime "$time")
+	local run=(-run '^$' -fuzz "^$2\$" -fuzztime "$time" -fuzzminimizetime 1s)
 	if [ -z "$base" ]; then
 		"$go" -C "$1" test -vet=off -tags invariants "${run[@]}" .
 		return

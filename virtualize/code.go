@@ -1,6 +1,9 @@
 package virtualize
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 const (
 	codeBits = 11 // length of the longest code
@@ -23,7 +26,8 @@ type code struct {
 	read  [1 << codeBits]uint16 // by the next bits: symbol << 4 | the length of its code
 }
 
-// newCode returns the canonical code for the given lengths, or nil if they are invalid.
+// newCode returns the canonical code for the given lengths, or nil if they are invalid: if a symbol has no code, or if
+// some bits begin with none.
 func newCode(lengths []uint8) *code {
 	c := &code{write: make([]uint16, len(lengths))}
 	next := uint32(0)
@@ -44,7 +48,7 @@ func newCode(lengths []uint8) *code {
 		}
 		next <<= 1
 	}
-	if next != 1<<(codeBits+1) {
+	if next != 1<<(codeBits+1) || slices.Contains(c.write, 0) {
 		return nil
 	}
 	return c

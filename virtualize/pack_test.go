@@ -159,6 +159,10 @@ func FuzzUnpack(f *testing.F) {
 func FuzzModel(f *testing.F) {
 	var good [modelBytes]byte
 	firstModel().put(good[:])
+	f.Add(bytes.Clone(good[:]), []byte("0/about/index.html"))
+	lacking := firstModel()
+	lacking.share[0], lacking.share[1] = 0, lacking.share[1]-1 // no item that shares nothing could be written
+	lacking.put(good[:])
 	f.Add(good[:], []byte("0/about/index.html"))
 	f.Fuzz(func(t *testing.T, src, item []byte) {
 		var b [modelBytes]byte
