@@ -52,8 +52,13 @@ func NewRig(c simweb.Config, proxy bool) (*Rig, error) {
 	return r, nil
 }
 
-// Connect makes a new network around the web, which keeps its log.
-func (r *Rig) Connect() { r.Net = r.NewNet() }
+// Connect makes a new network around the web, which keeps its log. It closes the one before, if there is one.
+func (r *Rig) Connect() {
+	if r.Net != nil {
+		_ = r.Net.Close() // always nil
+	}
+	r.Net = r.NewNet()
+}
 
 // NewNet returns a new network that serves the rig's web.
 func (r *Rig) NewNet() *simnet.Net {
