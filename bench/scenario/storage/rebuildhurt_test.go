@@ -44,7 +44,7 @@ func hurts() []hurt {
 				if next < 0 {
 					return
 				}
-				if n%5 == 3 { // of groups of two, and now and then three
+				if n%3 == 2 { // of groups of two, and now and then three
 					testbed.FlipByte(t, fsys, file, begin+(next+1)/2)
 				}
 				begin += 1 + next

@@ -221,8 +221,9 @@ func TestHostile_S05_aRecordOrAnEntryTornAtAnyByteCostsOnePage(t *testing.T) {
 	})
 }
 
-// One wrong bit in what a crawl reads when it goes on: it is refused, and the message names the file. The archive and
-// the store of the sieve are not read then; fsck finds what is wrong there, and so does the first reader.
+// One wrong bit in what a crawl reads when it goes on: it is refused, and the message names the file. The archive, the
+// store of the sieve and entries of payloads that an index run has are not read then. fsck finds what is wrong there,
+// and so does the first reader.
 func TestHostile_S08_oneWrongBitInWhatIsReadAtTheStartIsRefusedByName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disks := []*vfs.Mem{
@@ -250,8 +251,12 @@ func TestHostile_S08_oneWrongBitInWhatIsReadAtTheStartIsRefusedByName(t *testing
 					}
 					met[kind]++
 					if err == nil {
-						t.Errorf("byte %d of %s is wrong, and the crawl is opened", at, name)
 						_ = e.Close()
+						again := d.KillClone()
+						testbed.FlipByte(t, again, name, at)
+						if f := testbed.Fsck(t, again); kind != "entries" || f.Sound() {
+							t.Errorf("byte %d of %s is wrong, and the crawl is opened", at, name)
+						}
 					} else if !strings.Contains(err.Error(), base) && (kind != "idx" || !strings.Contains(err.Error(), "index")) {
 						t.Errorf("byte %d of %s is wrong, and the message does not name it: %v", at, name, err)
 					}
