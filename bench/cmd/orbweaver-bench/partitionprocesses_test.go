@@ -19,7 +19,7 @@ import (
 // quorum and have none is found out.
 func TestG01_realProcessesAreCutApart(t *testing.T) {
 	if invariants.Race {
-		t.Skip("takes a minute without the race detector")
+		t.Skip("takes a minute without the race detector") // which runs it in CI: make test
 	}
 	if err := netns.Try(t.Context()); errors.Is(err, netns.ErrImpossible) {
 		t.Skip(err) // not every machine gives leave to make namespaces; bench/scenario/cluster has partitions without

@@ -57,7 +57,7 @@ func (b *testCluster) wantSound(repeats int) judge.Verdict {
 }
 
 // Connections break and recover at random, messages take up to some seconds, and membership is wrong half of the time.
-// No host is contacted too soon. When all connections work again, hardly a page is fetched again, and the crawl ends.
+// No host is contacted too soon, and when all connections work again the crawl ends.
 func TestG01_partitionsThatFlap(t *testing.T) {
 	for i := range 3 * partitionSeeds() {
 		seed := *testbed.FirstSeed + 870 + uint64(i)
@@ -80,9 +80,8 @@ func TestG01_partitionsThatFlap(t *testing.T) {
 				t.Logf("%d agents, an event each %v: %d events, %d requests meanwhile, %d after; %d pages, %d fetched again",
 					len(b.names), meanPause, events, b.requests(b.names, began, healed),
 					b.requests(b.names, healed, time.Now()), v.Fetched, v.Repeated)
-				// An agent that found the others a moment ago may have had an exchange. Of what one fetched while the others
-				// took it for dead, the new owner may ask too early: that is for a page in a hundred.
-				if n := b.repeatedAfter(healed.Add(20 * time.Second)); 100*n > v.Fetched {
+				// an agent that found the others a moment ago may have had an exchange
+				if n := b.repeatedAfter(healed.Add(20 * time.Second)); n > 0 {
 					t.Errorf("%d pages were fetched again after the end", n)
 				}
 			})
