@@ -23,12 +23,12 @@
 //
 // Hidden is off by default. Separate components are hosts that link to each other only; Seeds has a seed for each.
 // Series are leaf pages in one folder with neighbouring numbers. No page links to a share of them (Unlinked), and
-// --mine siblings finds 91 to 97 % of these. It takes 1.7 to 1.8 requests for each if all hosts have series, and 4 to 7
+// --mine siblings finds 94 to 99 % of these. It takes 1.7 to 1.8 requests for each if all hosts have series, and 4 to 8
 // if 30 % have (seeds 1 to 3, 120 hosts, Unlinked 0.4).
 //
 // Folders are pairs of leaf pages, such as /word/12/ and /word/12/item-13.html. No page links to the first one. --mine
-// ancestors finds 73 to 84 % of these if all hosts have some, at 5.8 to 6.6 requests for each. If 30 % have some, it is
-// 64 to 80 %, at 14 to 17. Most requests are for folders without a page, such as /word/. The judge counts the finds and
+// ancestors finds 92 to 96 % of these if all hosts have some, at 5.6 to 6.3 requests for each. If 30 % have some, it is
+// 86 to 95 %, at 10 to 16. Most requests are for folders without a page, such as /word/. The judge counts the finds and
 // the requests for what is not there. The figures: go -C bench test -tags scenario ./scenario/crawl -run TestMining_ -v
 //
 // Names. A path ends in the page's number, behind words that hold no digit. Model.Locate reads it, writes the path

@@ -29,8 +29,16 @@ type site struct {
 	tried, found int
 	series       []series // those that were seen first may have been replaced
 	next         int      // index of the series that is replaced next
+	shapes       []shape  // of the URLs that were tried; the oldest may have been replaced
+	nextShape    int      // index of the shape that is replaced next
 	waiting      []string // URLs that may not be tried yet, the oldest first
 	isWaiting    map[string]struct{}
+}
+
+// shape is what came of the mined URLs of one kind: folders of one depth, with or without a number, or one series.
+type shape struct {
+	key          uint64
+	tried, found int32
 }
 
 const (
@@ -42,6 +50,8 @@ const (
 	triesFree   = 20       // mined URLs that a site may try before any is a page with something new
 	triesOfFind = 20       // the same for each that is
 	foldersMost = 16       // ancestors of one page
+	shapesMost  = 32       // of a site
+	retriedMost = 64       // URLs that have waited and are looked at for one page
 )
 
 // New returns the Miner of the options.
@@ -68,12 +78,14 @@ func (m *Miner) Mine(page []byte, eachLink func(func(url []byte)), isWanted func
 		if !isWanted(url) {
 			return
 		}
-		if s.mayTry(m.most) {
-			s.tried++
-			offer(url)
-		} else {
+		one := s.shapeOf(url[len(key):])
+		if !s.mayTry(m.most, one) {
 			m.mu.bytes += s.wait(url)
+			return
 		}
+		s.tried++
+		one.tried++
+		offer(url)
 	}
 	if m.siblings {
 		eachLink(func(url []byte) {
@@ -92,7 +104,10 @@ func (m *Miner) Mine(page []byte, eachLink func(func(url []byte)), isWanted func
 	if m.ancestors {
 		eachFolder(page, len(key), give)
 	}
-	for s.mayTry(m.most) && len(s.waiting) > 0 {
+	for range min(len(s.waiting), retriedMost) {
+		if s.left(m.most) <= 0 {
+			break
+		}
 		url := s.waiting[0]
 		s.waiting = s.waiting[1:]
 		delete(s.isWaiting, url)
@@ -103,10 +118,12 @@ func (m *Miner) Mine(page []byte, eachLink func(func(url []byte)), isWanted func
 
 // NoteFind counts one mined URL, in normal form, whose page has something new, or takes that back (by is -1).
 func (m *Miner) NoteFind(url []byte, by int) {
-	key, _ := urlx.Split(url)
+	key, path := urlx.Split(url)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.siteLocked(xxh3.Hash(key)).found += by
+	s := m.siteLocked(xxh3.Hash(key))
+	s.found += by
+	s.shapeOf(path).found += int32(by)
 }
 
 // siteLocked returns what is known of a site. The sites that were not asked for while sitesMost others were are
@@ -131,9 +148,45 @@ func (m *Miner) siteLocked(hash uint64) *site {
 	return s
 }
 
-// mayTry reports whether the site may try another mined URL.
-func (s *site) mayTry(most int) bool {
-	return s.tried < min(most, triesFree+triesOfFind*max(s.found, 0))
+// left returns how many mined URLs the site may still try.
+func (s *site) left(most int) int { return min(most, triesFree+triesOfFind*max(s.found, 0)) - s.tried }
+
+// mayTry reports whether the site may try another mined URL of a shape. One without a find gets at most half of the
+// tries that are left, so that a useless shape does not use them up.
+func (s *site) mayTry(most int, one *shape) bool {
+	left := s.left(most)
+	return left > 0 && int(one.tried)-triesOfFind*int(one.found) < left
+}
+
+// shapeOf returns the shape of a mined URL, given by its path and query. A new one may take the place of another.
+func (s *site) shapeOf(path []byte) *shape {
+	key := shapeKey(path)
+	for i := range s.shapes {
+		if s.shapes[i].key == key {
+			return &s.shapes[i]
+		}
+	}
+	if len(s.shapes) < shapesMost {
+		s.shapes = append(s.shapes, shape{key: key})
+		return &s.shapes[len(s.shapes)-1]
+	}
+	at := &s.shapes[s.nextShape]
+	s.nextShape = (s.nextShape + 1) % shapesMost
+	*at = shape{key: key}
+	return at
+}
+
+// shapeKey identifies the shape of a mined URL within its site.
+func shapeKey(path []byte) uint64 {
+	n, isNumbered := numberOf(path)
+	depth := uint64(2 * bytes.Count(path, []byte{'/'}))
+	switch {
+	case path[len(path)-1] != '/':
+		return n.key()
+	case isNumbered:
+		return depth + 1
+	}
+	return depth
 }
 
 // wait keeps a URL that may not be tried yet, if there is room. It returns the cost of it.

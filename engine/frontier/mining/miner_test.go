@@ -48,10 +48,10 @@ func TestMine_siblingsHaveStepAndZerosOfTheirSeries(t *testing.T) {
 		{"/Page1", "", "/Page2"},
 		{"/pics1/", "", "/pics2/"},
 		{"/g/1.html", "/g/2.html", "/g/2.html /g/3.html /g/0.html"},
-		{"/g/010.html", "/g/020.html /g/050.html", "/g/020.html /g/030.html /g/000.html"},
+		{"/g/010.html", "/g/020.html /g/050.html", "/g/020.html /g/030.html /g/000.html /g/011.html"},
 		{"/g/099.html", "/g/098.html", "/g/100.html /g/101.html /g/098.html"},
 		{"/list?of=b2&page=7&view=all", "", "/list?of=b2&page=8&view=all"},
-		{"/song7.mp3", "/song3.mp3", "/song11.mp3 /song15.mp3 /song3.mp3"},
+		{"/song7.mp3", "/song3.mp3", "/song11.mp3 /song15.mp3 /song3.mp3 /song8.mp3"},
 		{"/a/song.mp3", "", ""},                              // the number of an extension
 		{"/20261129101500.html", "", ""},                     // a time
 		{"/caf%C3%A9.html", "", ""},                          // a part of an escape
@@ -101,6 +101,31 @@ func TestMine_stopsWhereItDoesNotPay(t *testing.T) {
 	}
 	if got := mined(m, "http://b.test/x1", nil); len(got) != 1 {
 		t.Errorf("another site: %v", got)
+	}
+}
+
+// A shape without a find gets at most half of what a site may still try. The folders above 60 pages have no page, and
+// yet the first numbered folder is tried. A find gives room to its own shape.
+func TestMine_aUselessShapeLeavesTriesToOthers(t *testing.T) {
+	m := New(Options{Mine: []string{ancestors}, MineMost: 1000})
+	known, offered := map[string]bool{"http://a.test/": true}, 0
+	for i := range 60 {
+		offered += len(mined(m, fmt.Sprintf("http://a.test/w%c%c/caf%%C3%%A9/x.html", 'a'+i/26, 'a'+i%26), known))
+	}
+	if offered < triesFree*2/3 || offered >= triesFree {
+		t.Errorf("%d tries for two shapes without a find", offered)
+	}
+	got := mined(m, "http://a.test/video/12/x.html", known)
+	if len(got) != 1 || got[0] != "http://a.test/video/12/" {
+		t.Fatalf("a shape that is new: %v", got)
+	}
+	m.NoteFind([]byte(got[0]), 1)
+	for i := range 30 {
+		page := fmt.Sprintf("http://a.test/video/%d/x.html", 100+i)
+		if got := mined(m, page, known); !slices.Contains(got, strings.TrimSuffix(page, "x.html")) {
+			t.Fatalf("%s: %v", page, got)
+		}
+		m.NoteFind([]byte(page[:len(page)-len("x.html")]), 1)
 	}
 }
 

@@ -73,6 +73,8 @@ type series struct {
 	last  uint64
 	step  uint64 // greatest common divisor of the differences; 0 as long as one number is known
 	width int    // of a number that begins with a zero; 0 for none
+
+	isProbed bool // a number between two steps was tried
 }
 
 // learn takes another number.
@@ -89,7 +91,8 @@ func (s *series) learn(n *numbered) {
 }
 
 // each calls f with the neighbours of a number: the next two and the one before; only the next one if no other number
-// of the series is known.
+// of the series is known. Of a larger step than 1 it tests once whether it is 1: links may lead to every second page of
+// a series by chance.
 func (s *series) each(value uint64, f func(uint64)) {
 	if s.step == 0 {
 		f(value + 1)
@@ -99,5 +102,9 @@ func (s *series) each(value uint64, f func(uint64)) {
 	f(value + 2*s.step)
 	if value >= s.step {
 		f(value - s.step)
+	}
+	if s.step > 1 && !s.isProbed {
+		s.isProbed = true
+		f(value + 1)
 	}
 }
