@@ -10,8 +10,9 @@ cd "$(dirname "$0")/.."
 go=${GO:-go}
 export CGO_ENABLED=1 # the race detector needs it
 if [ "${1:-}" = all ]; then
-	"$go" test -vet=off -race -tags invariants -timeout 60m ./...
-	exec "$go" -C bench test -vet=off -race -tags invariants -timeout 60m ./...
+	status=0
+	for module in . bench; do "$go" -C "$module" test -vet=off -race -tags invariants -timeout 60m ./... || status=1; done
+	exit $status
 fi
 base='' most=0
 [ "${1:-}" != since ] || base=$2 most=${3:-0}

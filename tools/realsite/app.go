@@ -114,10 +114,14 @@ func (r *run) judgeApp(ctx context.Context, s *site, c *crawl) (result, error) {
 			found.skipped++
 		}
 	}
+	what := "lost"
+	if c.Reason != "complete" { // at its limit of time: it may have them in its queues
+		what = "not reached or lost"
+	}
 	// A small floor may leave out pages for readers, and with them those that only they lead to: the list says so.
 	if c.floor == 0 || found.skipped == 0 {
 		for _, u := range first(lost) {
-			r.fail("%s: %d pages are lost, such as %s", s.name, len(lost), u)
+			r.fail("%s: %d pages are %s, such as %s; the crawl ended so: %s", s.name, len(lost), what, u, c.Reason)
 		}
 	}
 	r.say(

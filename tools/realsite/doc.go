@@ -8,7 +8,7 @@
 //	application    MediaWiki, DokuWiki, cgit and WordPress, each with its real database or files. The truth is what
 //	               the application's own database knows as a page for readers.
 //
-// For each site it reports the pages for readers, how many are stored, how many are lost, the requests and the waste. A
+// For each site it reports the pages for readers, how many are stored, how many are not, the requests and the waste. A
 // lost page makes it fail, and so does any difference between the archive and the servers' logs. The first page of each
 // site must be shown by orbweaver view with all its style sheets and images.
 package main

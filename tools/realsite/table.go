@@ -11,7 +11,7 @@ import (
 func tables(r *run) string {
 	var out strings.Builder
 	out.WriteString(
-		"| site | made by | server | pages for readers | stored | lost | requests | waste " +
+		"| site | made by | server | pages for readers | stored | not stored | requests | waste " +
 			"|\n|---|---|---|---|---|---|---|---|\n",
 	)
 	for _, s := range r.sites {

@@ -112,7 +112,7 @@ func TestHook_examplesOfTheDocs(t *testing.T) {
 func checkExample(t *testing.T, command ...string) {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	o := hook.Options{Hooks: []string{"page=x"}, Parallel: 4, Timeout: 10 * time.Second}
+	o := hook.Options{Hooks: []string{"page=x"}, Parallel: 4, Timeout: time.Minute}
 	starter := NewHooks(&o, log)
 	starter.Command = run(command...)
 	h := hook.New(o, starter, log)
