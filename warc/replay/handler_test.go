@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/internal/invariants"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/lookup"
@@ -324,7 +325,7 @@ func TestRewriter_takesNoMemoryInProportion(t *testing.T) {
 		err := rewriteHTML(io.Discard, in, "text/html; charset=utf-8", target{stamp: "20260102030405"}, c,
 			barOptions{isShown: true})
 		runtime.ReadMemStats(&after)
-		if used := after.TotalAlloc - before.TotalAlloc; err != nil || used > most {
+		if used := after.TotalAlloc - before.TotalAlloc; err != nil || used > most && !invariants.Race {
 			t.Errorf("%.20s%s...: %d bytes, %v", begin, text, used, err)
 		}
 	}
