@@ -20,7 +20,8 @@ type exchange struct{ status, url string }
 type crawls struct {
 	*packages
 	*findings
-	crawler string // its file
+	crawler string   // its file
+	more    []string // flags of each crawl
 }
 
 // crawl is a finished run of the crawler.
@@ -64,7 +65,7 @@ func (r *crawls) crawl(ctx context.Context, name string, of []*site, flags ...st
 		flags = append(flags, s.seed())
 	}
 	var out, said bytes.Buffer
-	c := exec.CommandContext(ctx, r.crawler, append(args, flags...)...)
+	c := exec.CommandContext(ctx, r.crawler, slices.Concat(args, r.more, flags)...)
 	c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(os.Interrupt) }, 20*time.Second
 	c.Stdout, c.Stderr = &out, &said
 	if err := c.Run(); err != nil {

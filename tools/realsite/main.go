@@ -53,6 +53,7 @@ func realsite(ctx context.Context, args []string) error {
 	flags.IntVar(&r.floor, "floor", 200,
 		"crawl the applications once more with this --trap-floor, to their end; 0 for not")
 	flags.DurationVar(&r.wgetTime, "wget-time", 4*time.Minute, "longest run of wget on one site")
+	more := flags.String("crawl", "", "more flags of each crawl, separated by spaces, such as \"--mine ancestors\"")
 	only := flags.String("only", "", "names of sites, separated by commas; all if empty")
 	table := flags.String("table", "", "file for the tables, in Markdown")
 	if err := flags.Parse(args); err != nil {
@@ -65,7 +66,7 @@ func realsite(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	r.crawler = crawler
+	r.crawler, r.more = crawler, strings.Fields(*more)
 	if r.work, err = os.MkdirTemp(filepath.Join(r.root, "tmp"), "realsite-"); err != nil {
 		return err
 	}

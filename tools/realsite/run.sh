@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Crawl real sites on loopback and compare the archive with the disk, with wget and with the applications' databases.
 #
-#   tools/realsite/run.sh [-only SITE,...] [-table FILE]
+#   tools/realsite/run.sh [-only SITE,...] [-table FILE] [-crawl "FLAG..."]
 #
 # The sites are documentation packages and web applications of Debian, served by Debian's nginx and Apache httpd. site.go in
 # this folder lists them; doc.go says what must hold. Exit status: 0 all holds, 1 something does not, 2 something is missing.
