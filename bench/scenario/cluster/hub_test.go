@@ -300,6 +300,13 @@ func (d *endpoint) Send(ctx context.Context, to string, _ uint64, message []byte
 	return nil
 }
 
+// sent is the number of messages that were acknowledged, while agents run.
+func (h *hub) sent() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.messages
+}
+
 func (d *endpoint) Ask(ctx context.Context, to string, question []byte) ([]byte, error) {
 	s, err := d.find(ctx, to)
 	if err != nil {

@@ -236,7 +236,7 @@ func (c *told) values(env map[string]any) {
 	for _, n := range c.had {
 		lost += n
 	}
-	env["lost"], env["inFlight"], env["messages"] = lost, c.config("").Workers.Fetchers, c.hub.messages
+	env["lost"], env["inFlight"], env["messages"] = lost, c.config("").Workers.Fetchers, c.hub.sent()
 	env["judge"] = c.judge
 	env["polite"] = func() bool { return !impolite(c.judge()) }
 	env["whole"] = func(repeated int) bool {
