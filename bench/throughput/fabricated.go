@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/operate/report"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/cputime"
 	"orbweaver/internal/trial"
 )
@@ -77,6 +78,7 @@ func (w *fabricatedWeb) Configure(cfg *engine.Config, seams *engine.Seams) error
 	cfg.Seeds, cfg.Filters.Store = seedRange{w.web}, w.store()
 	cfg.Fetch.Proxy = &fetch.Proxy{URL: "http://" + proxy.String(), Addr: proxy}
 	seams.Dialer, seams.Resolver = w.dialer, dnsres.Hashed{N: uint32(w.IPs)}
+	cfg.Traps.Novelty = traps.NoveltyOff // all pages share their words
 	return nil
 }
 
@@ -100,6 +102,9 @@ func (w *fabricatedWeb) Close(r *trial.Result) error {
 	w.Fabricated.curve = w.curve(&r.Report)
 	if requested, fetched := w.dialer.pages.Load(), r.Pages-w.before; requested != fetched {
 		return fmt.Errorf("throughput: %d pages were requested, and %d were fetched", requested, fetched)
+	}
+	if left := r.Report.Skipped; len(left) > 0 {
+		return fmt.Errorf("throughput: URLs of the fabricated web were left out: %v", left)
 	}
 	return nil
 }
