@@ -1,6 +1,6 @@
 // Package throughput measures the speed of whole crawls with the rig of orbweaver/internal/trial: beside a bare loop
-// (Compare), over hours (Soak), by the number of fetchers (Sweep), beside hostile hosts (Isolation), and without a
-// network (Frontier).
+// (Compare), over hours (Soak), by the number of fetchers (Sweep) and of threads (Cores), beside hostile hosts
+// (Isolation), and without a network (Frontier).
 //
 // The bare loop, which does only what no crawl can do without, runs just before the crawl: other work may share the
 // machine, so the ratio of the two counts. CPU profiles of both show where the difference goes.

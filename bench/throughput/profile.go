@@ -202,6 +202,9 @@ type Loop struct {
 	CPU  float64 `json:"us_per_page"`
 }
 
+// unlabelled is the runtime, and goroutines without a label.
+const unlabelled = "the rest"
+
 // byLoop divides the CPU time of a page by the loops, the largest first.
 func byLoop(crawl *Profile, page float64) []Loop {
 	if crawl == nil || crawl.total == 0 {
@@ -210,7 +213,7 @@ func byLoop(crawl *Profile, page float64) []Loop {
 	var all []Loop
 	for name, n := range crawl.loops {
 		if name == "" {
-			name = "the rest" // the runtime, and goroutines without a label
+			name = unlabelled
 		}
 		all = append(all, Loop{name, page * float64(n) / float64(crawl.total)})
 	}

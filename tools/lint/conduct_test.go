@@ -54,6 +54,7 @@ var starters = places{
 	"internal/trial/run.go":                     "the watcher; the crawl waits for it",
 	"bench/throughput/fabricatedsockets.go":     "close waits for the listener and its connections",
 	"bench/agents/agent.go":                     "the loop learns of the end of each process; its stop waits for all",
+	"bench/throughput/cores.go":                 "Watch waits for that of the web",
 	"bench/throughput/sweep.go":                 "the sampler; what OnStart returns waits for it",
 	"bench/throughput/soak.go":                  "the watch; what OnStart returns waits for it",
 	"internal/simnet/net.go":                    "Close resets what is open and waits for all that is served",

@@ -22,6 +22,7 @@ type benchmarks struct {
 	Throughput throughputCommand `cmd:"" help:"A crawl of a simulated web over loopback, beside a bare loop."`
 	Soak       soakCommand       `cmd:"" help:"A long crawl at full speed: does anything grow or slow down?"`
 	Fetchers   fetchersCommand   `cmd:"" help:"A series of crawls, each with more fetchers or a longer IP delay."`
+	Cores      coresCommand      `cmd:"" help:"Crawls with more and more threads: what bounds the speed on many cores."`
 	Agents     agentsCommand     `cmd:"" help:"Several agents that share one simulated web: coverage, overlap and cost, with and without faults."`
 	Hostile    hostileCommand    `cmd:"" help:"How hostile hosts affect a crawl of honest ones, in pairs of crawls."`
 	Frontier   frontierCommand   `cmd:"" help:"The whole frontier with fabricated responses and no sockets."`

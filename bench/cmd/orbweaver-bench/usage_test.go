@@ -39,7 +39,7 @@ func TestUsage(t *testing.T) {
 func TestBenchmarksRemoveNothingOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "thesis.txt"), "")
-	for _, name := range []string{"throughput", "soak", "frontier", "hostile", "fetchers"} {
+	for _, name := range []string{"throughput", "soak", "frontier", "hostile", "fetchers", "cores"} {
 		call(name, "--dir", dir).want(t, command.ExitUsage, "--dir", "give another directory")
 	}
 }

@@ -1,0 +1,231 @@
+package throughput
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"orbweaver/engine"
+	"orbweaver/internal/cputime"
+	"orbweaver/internal/trial"
+)
+
+// CoresResult is how the speed of a crawl grows with the number of threads that run Go code, and what bounds it.
+type CoresResult struct {
+	Name    string       `json:"name"`
+	Cores   int          `json:"cores"`   // of the machine
+	Memory  []CoresRun   `json:"memory"`  // crawls of the fabricated web
+	Sockets []CoresRun   `json:"sockets"` // crawls of the simulated web, which takes the same cores
+	Owned   []OwnedLoop  `json:"owned_loops"`
+	Model   Scaling      `json:"model"`
+	Expect  []Prediction `json:"predictions"`
+}
+
+// CoresRun is one crawl.
+type CoresRun struct {
+	Threads        int     `json:"threads"`
+	PagesPerSecond float64 `json:"pages_per_second"`
+	CPUPerPage     float64 `json:"cpu_us_per_page"`
+	Locks          float64 `json:"locks_cpu_share"` // of the CPU time, in contended locks
+	Loops          []Loop  `json:"loops"`
+}
+
+// OwnedLoop is a loop of the engine with a single goroutine. However many cores there are, it can serve no more pages
+// than one core has time for.
+type OwnedLoop struct {
+	Name    string  `json:"loop"`
+	Memory  float64 `json:"memory_us_per_page"`  // CPU time, with the fabricated web
+	Sockets float64 `json:"sockets_us_per_page"` // and with the simulated one
+	Cores   float64 `json:"cores"`               // that keep it busy, at pagesOfCore
+}
+
+// pagesOfCore is how many pages a second a core fetches, parses and stores: what the owned loops are held against.
+const pagesOfCore = 2500
+
+// Scaling is the universal scalability law (Gunther, Guerrilla Capacity Planning, 2007): n threads are
+// n / (1 + Contention (n-1) + Coherence n (n-1)) times as fast as one.
+type Scaling struct {
+	Contention float64 `json:"contention"`
+	Coherence  float64 `json:"coherence"`
+	Page       float64 `json:"cpu_us_per_page"` // of one thread, over sockets
+}
+
+// Prediction is the speed that the model has for a number of cores.
+type Prediction struct {
+	Cores          int     `json:"cores"`
+	PagesPerSecond float64 `json:"pages_per_second"`
+	Bound          string  `json:"bound,omitempty"` // the owned loop that is busy then; "" if none is
+}
+
+// Cores crawls both webs once for each number of threads. It measures for a length of time, after half as much in which
+// the front grows and the first robots.txt are fetched. The first number is 1. Progress has a line for each crawl.
+func Cores(
+	ctx context.Context, o trial.Options, memory *Fabricated, sockets *trial.Simulated, threads []int,
+	length time.Duration,
+) (*CoresResult, error) {
+	r := &CoresResult{Name: "cores", Cores: runtime.NumCPU()}
+	for _, n := range threads {
+		for _, web := range []struct {
+			trial.Web
+			name string
+			runs *[]CoresRun
+		}{{memory, "from memory", &r.Memory}, {sockets, "over sockets", &r.Sockets}} {
+			one, err := coresRun(ctx, o, web, n, length)
+			if err != nil {
+				return nil, err
+			}
+			*web.runs = append(*web.runs, one)
+			fmt.Fprintf(o.Progress, "%d threads, %s: %.0f pages/s, %.1f CPU us a page\n", n, web.name,
+				one.PagesPerSecond, one.CPUPerPage)
+		}
+	}
+	r.Owned = ownedLoops(r.Memory[0].Loops, r.Sockets[0].Loops)
+	r.Model = fit(r.Memory, r.Cores)
+	r.Model.Page = r.Sockets[0].CPUPerPage
+	for _, n := range []int{2, 4, 8, 16, 32, 64} {
+		r.Expect = append(r.Expect, r.Model.predict(n, r.Owned))
+	}
+	return r, nil
+}
+
+// coresRun crawls with so many threads.
+func coresRun(
+	ctx context.Context, o trial.Options, web trial.Web, threads int, length time.Duration,
+) (CoresRun, error) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+	debug.FreeOSMemory() // return the memory of the crawl before
+	measured := &coresWeb{Web: web, length: length, run: CoresRun{Threads: threads}}
+	o.Web = measured
+	_, err := trial.Run(ctx, o)
+	return measured.run, errors.Join(err, measured.err, os.RemoveAll(o.Dir), ctx.Err())
+}
+
+// coresWeb is a web that ends the crawl when it has been measured.
+type coresWeb struct {
+	trial.Web
+	length time.Duration
+	run    CoresRun
+	err    error
+}
+
+// Open implements trial.Web.
+func (w *coresWeb) Open(ctx context.Context, o *trial.Options) (trial.OpenWeb, error) {
+	opened, err := w.Web.Open(ctx, o)
+	return coresOpenWeb{opened, w}, err
+}
+
+type coresOpenWeb struct {
+	trial.OpenWeb
+	of *coresWeb
+}
+
+// Watch implements trial.OpenWeb.
+func (w coresOpenWeb) Watch(ctx context.Context, e *engine.Engine, end func(), measure func() *trial.Result) {
+	var within sync.WaitGroup
+	within.Go(func() { w.OpenWeb.Watch(ctx, e, end, measure) })
+	defer within.Wait()
+	defer end()
+	if !wait(ctx, w.of.length/2) {
+		return
+	}
+	before, began, cpu := e.Report(), time.Now(), cputime.Process()
+	profile, err := profiled("", "", func() error { wait(ctx, w.of.length); return nil })
+	after, took := e.Report(), time.Since(began)
+	cpu = cputime.Process() - cpu
+	n := float64(max(trial.Pages(&after)-trial.Pages(&before), 1))
+	r := &w.of.run
+	r.PagesPerSecond, r.CPUPerPage = n/took.Seconds(), float64(cpu.Microseconds())/n
+	if w.of.err = err; profile != nil {
+		r.Locks, r.Loops = profile.lockShare(), byLoop(profile, r.CPUPerPage)
+	}
+}
+
+// ownedLoops are the loops that are not those of many workers, the busiest first.
+func ownedLoops(memory, sockets []Loop) (owned []OwnedLoop) {
+	for _, l := range memory {
+		if slices.Contains([]string{"fetch", "parse", "resolve", unlabelled}, l.Name) {
+			continue
+		}
+		one := OwnedLoop{Name: l.Name, Memory: l.CPU}
+		if i := slices.IndexFunc(sockets, func(s Loop) bool { return s.Name == l.Name }); i >= 0 {
+			one.Sockets = sockets[i].CPU
+		}
+		one.Cores = 1e6 / max(one.Memory, one.Sockets) / pagesOfCore
+		owned = append(owned, one)
+	}
+	slices.SortFunc(owned, func(a, b OwnedLoop) int { return int(math.Copysign(1, a.Cores-b.Cores)) })
+	return owned
+}
+
+// fit finds the law for crawls of up to so many threads, by least squares. Of two crawls all is contention.
+func fit(runs []CoresRun, cores int) (s Scaling) {
+	var aa, ab, bb, ay, by float64 // sums of products of n-1, n(n-1), and what is missing
+	points := 0
+	for _, r := range runs {
+		if r.Threads == 1 || r.Threads > cores || r.PagesPerSecond == 0 {
+			continue
+		}
+		n := float64(r.Threads)
+		a, b, y := n-1, n*(n-1), n*runs[0].PagesPerSecond/r.PagesPerSecond-1
+		aa, ab, bb, ay, by = aa+a*a, ab+a*b, bb+b*b, ay+a*y, by+b*y
+		points++
+	}
+	if points > 1 {
+		det := aa*bb - ab*ab
+		s.Contention, s.Coherence = (ay*bb-by*ab)/det, (by*aa-ay*ab)/det
+	}
+	if points == 1 || s.Coherence < 0 || s.Contention < 0 {
+		s.Contention, s.Coherence = max(ay/max(aa, 1), 0), 0
+	}
+	return s
+}
+
+// predict returns the speed of a number of cores: that of the law, or of the owned loop that is busy before.
+func (s Scaling) predict(cores int, owned []OwnedLoop) Prediction {
+	n := float64(cores)
+	p := Prediction{Cores: cores, PagesPerSecond: 1e6 / s.Page * n / (1 + s.Contention*(n-1) + s.Coherence*n*(n-1))}
+	for _, l := range owned {
+		if most := l.Cores * pagesOfCore; most < p.PagesPerSecond {
+			p.PagesPerSecond, p.Bound = most, l.Name
+		}
+	}
+	return p
+}
+
+// Print writes the result as tables.
+func (r *CoresResult) Print(out io.Writer) {
+	fmt.Fprintf(out, "%d cores\n\n%8s %14s %8s %8s %7s %14s %8s %8s %7s\n", r.Cores, "threads", "memory pages/s", "of one",
+		"CPU us", "locks", "sockets pages/s", "of one", "CPU us", "locks")
+	for i, m := range r.Memory {
+		s := r.Sockets[i]
+		more := ""
+		if m.Threads > r.Cores {
+			more = "  more than cores"
+		}
+		fmt.Fprintf(out, "%8d %14.0f %8.2f %8.1f %6.1f%% %15.0f %8.2f %8.1f %6.1f%%%s\n", m.Threads, m.PagesPerSecond,
+			m.PagesPerSecond/r.Memory[0].PagesPerSecond, m.CPUPerPage, 100*m.Locks, s.PagesPerSecond,
+			s.PagesPerSecond/r.Sockets[0].PagesPerSecond, s.CPUPerPage, 100*s.Locks, more)
+	}
+	fmt.Fprintf(out, "\nloops with one goroutine: CPU us a page of one thread, from memory and over sockets, and the\n"+
+		"cores that keep each busy, at %d pages/s\n", pagesOfCore)
+	for _, l := range r.Owned {
+		fmt.Fprintf(out, "%-14s %8.2f %8.2f %8.0f\n", l.Name, l.Memory, l.Sockets, l.Cores)
+	}
+	fmt.Fprintf(out, "\nmodel: contention %.4f, coherence %.6f, %.0f CPU us a page\n", r.Model.Contention,
+		r.Model.Coherence, r.Model.Page)
+	for _, p := range r.Expect {
+		fmt.Fprintf(out, "%3d cores %10.0f pages/s", p.Cores, p.PagesPerSecond)
+		if p.Bound != "" {
+			fmt.Fprintf(out, "  bounded by the loop %s", p.Bound)
+		}
+		fmt.Fprintln(out)
+	}
+}
