@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"context"
+	"errors"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -46,6 +48,45 @@ func TestKill_pagesInFlightAtACheckpointAreFetchedAgain(t *testing.T) {
 		p := testbed.Promise(cfg)
 		p.Resumed = true
 		v := rig.MustJudge(t, p, disk)
+		v.Repeated, v.Overlap = 0, 0 // pages in flight
+		if !v.Sound() {
+			v.Print(t.Output())
+			t.Errorf("%s: %s %v", report.State, report.Reason, report.Outcomes)
+		}
+	})
+}
+
+// A crawl that is stopped while its archive has no room has pages without an outcome. The last checkpoint has the URL
+// of each, although its buffers go back to their pool before. A resume fetches them again.
+func TestStop_pagesWithoutRoomAreInTheLastCheckpoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+801, simweb.Plain()), true)
+		cfg := rig.Config()
+		script := faultfs.NewScript()
+		e, err := engine.Open(cfg, rig.Seams(faultfs.New(rig.FS, script)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- e.Run(ctx) }()
+		testbed.Wait(30 * time.Second)
+		script.Add(faultfs.Rule{Op: faultfs.Write, Name: "*.warc.gz*", Err: syscall.ENOSPC})
+		testbed.Wait(30 * time.Second)
+		if r := e.Report(); r.URLsInFlight == 0 {
+			t.Fatal("no page is in flight: the test tests nothing")
+		}
+		stop()
+		<-done // whatever it says
+		if err := errors.Join(e.Close(), rig.Net.Close()); err != nil {
+			t.Error(err)
+		}
+		rig.Connect()
+		report := rig.MustCrawl(t, cfg, rig.FS)
+		testbed.CheckConservation(t, report)
+		p := testbed.Promise(cfg)
+		p.Resumed = true
+		v := rig.MustJudge(t, p, rig.FS)
 		v.Repeated, v.Overlap = 0, 0 // pages in flight
 		if !v.Sound() {
 			v.Print(t.Output())

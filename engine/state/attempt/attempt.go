@@ -38,6 +38,7 @@ type Attempt struct {
 	Outcome     outcome.Outcome
 	Due         Due
 	Delays      Delays
+	isInFlight  bool // in the set InFlight
 
 	RobotsRule   []byte // number and text of the robots.txt line that allowed the URL; empty if no line did. Own copy
 	HopPath, Via []byte // from queued.URL; they borrow Item

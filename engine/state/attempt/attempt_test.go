@@ -3,6 +3,7 @@ package attempt
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -10,6 +11,37 @@ import (
 	"orbweaver/engine/state/queued"
 	"orbweaver/internal/outcome"
 )
+
+// A page that has no outcome when the crawl ends goes back to its pool, and its buffers may have the next page. What is
+// saved is its own URL. The next page in the same buffers is a second one.
+func TestInFlight_keepsWhatIsDetached(t *testing.T) {
+	s, a := NewInFlight(), Of(new(fetch.Page))
+	begin := func(path string) {
+		it := queued.URL{Rest: []byte(path)}
+		a.Begin(queued.Append(nil, &it), []byte("http://a.example"+path), &it)
+	}
+	all := func() (urls []string) {
+		s.Each(func(site, item []byte) {
+			it := queued.MustDecode(item)
+			urls = append(urls, string(site)+string(it.Rest))
+		})
+		slices.Sort(urls)
+		return urls
+	}
+	begin("/one")
+	s.Add(a)
+	s.Detach(a)
+	begin("/two")
+	s.Add(a)
+	if got := all(); !slices.Equal(got, []string{"http://a.example/one", "http://a.example/two"}) {
+		t.Errorf("%q", got)
+	}
+	s.Remove(a)
+	s.Detach(a) // it has its outcome
+	if got := all(); !slices.Equal(got, []string{"http://a.example/one"}) {
+		t.Errorf("%q", got)
+	}
+}
 
 // A Page is used again. Nothing of its last exchange may reach the next one.
 func TestBegin_forgetsTheLastExchange(t *testing.T) {

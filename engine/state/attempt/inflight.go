@@ -1,6 +1,7 @@
 package attempt
 
 import (
+	"bytes"
 	"context"
 	"sync"
 
@@ -9,7 +10,7 @@ import (
 
 // InFlight is the set of attempts whose queued item exists nowhere else. An attempt is added in the same step that
 // releases its Visit without the item, and removed in the step that counts the URL's outcome. A checkpoint saves the
-// items of all attempts in the set. InFlight is safe for concurrent use.
+// items of all attempts in the set. InFlight is safe for concurrent use; an attempt belongs to the caller.
 type InFlight struct {
 	mu       sync.Mutex
 	attempts map[*Attempt]struct{}
@@ -24,10 +25,12 @@ func (s *InFlight) Add(f *Attempt) {
 	s.mu.Lock()
 	s.attempts[f] = struct{}{}
 	s.mu.Unlock()
+	f.isInFlight = true
 }
 
 // Remove removes f and wakes the goroutines in WaitFor.
 func (s *InFlight) Remove(f *Attempt) {
+	f.isInFlight = false
 	s.mu.Lock()
 	delete(s.attempts, f)
 	if s.ended != nil {
@@ -35,6 +38,19 @@ func (s *InFlight) Remove(f *Attempt) {
 		s.ended = nil
 	}
 	s.mu.Unlock()
+}
+
+// Detach lets the Page of f go to the next holder although its URL has no outcome, as when the crawl ends: what the set
+// has of f is copied. It does nothing if f is not in the set.
+func (s *InFlight) Detach(f *Attempt) {
+	if !f.isInFlight {
+		return
+	}
+	f.isInFlight = false
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.attempts, f)
+	s.attempts[&Attempt{URL: bytes.Clone(f.URL), Item: bytes.Clone(f.Item)}] = struct{}{}
 }
 
 // WaitFor waits until no attempt for one of the urls (normal forms) is in flight. It returns the error of ctx if that

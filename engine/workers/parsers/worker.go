@@ -58,6 +58,7 @@ func (w *Worker) Run(ctx context.Context, onError func(error)) (err error) {
 			}
 			w.records.release()
 		}
+		w.crawl.InFlight.Detach(attempt.Of(p))
 		w.crawl.Pool.Put(p)
 		if w.crawl.PagesOut.Add(-1) == 0 {
 			w.crawl.LastOut()
