@@ -69,7 +69,6 @@ type fabricatedWeb struct {
 	dialer *dialer
 	began  time.Time
 	meter  *components.Meter
-	before int64 // pages of earlier runs
 }
 
 // Configure implements trial.OpenWeb.
@@ -100,7 +99,7 @@ func (w *fabricatedWeb) Close(r *trial.Result) error {
 		return nil
 	}
 	w.Fabricated.curve = w.curve(&r.Report)
-	if requested, fetched := w.dialer.pages.Load(), r.Pages-w.before; requested != fetched {
+	if requested, fetched := w.dialer.pages.Load(), r.Garbage.Pages; requested != fetched {
 		return fmt.Errorf("throughput: %d pages were requested, and %d were fetched", requested, fetched)
 	}
 	if left := r.Report.Skipped; len(left) > 0 {
@@ -114,7 +113,6 @@ func (w *fabricatedWeb) Watch(ctx context.Context, e *engine.Engine, end func(),
 	defer end()
 	report := e.Report()
 	counted := trial.Pages(&report)
-	w.before = counted
 	w.meter = components.NewMeter("pages fetched, by URLs known", "URLs", func() int64 { return frontierSize(w.o.Dir) })
 	tick := time.NewTicker(fabricatedTick)
 	defer tick.Stop()
