@@ -65,7 +65,7 @@ func TestCoresRun_measuresACrawl(t *testing.T) {
 		Log:   slog.New(slog.DiscardHandler),
 		Usage: func() (time.Duration, int64) { return cputime.Process(), 1 },
 	}, &Fabricated{URLs: 1 << 40, Hosts: 10_000, IPs: 5000, Seed: 1}, 1, 2*time.Second)
-	if err != nil || r.Threads != 1 || r.PagesPerSecond < 1 || r.CPUPerPage <= 0 || len(r.Loops) < 3 {
+	if err != nil || r.Threads != 1 || r.PagesPerSecond < 1 || r.CPUPerPage <= 0 || len(r.Loops) == 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if now := runtime.GOMAXPROCS(0); now != threads {
