@@ -1,11 +1,11 @@
 package throughput
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -161,7 +161,7 @@ func ownedLoops(memory, sockets []Loop) (owned []OwnedLoop) {
 		one.Cores = 1e6 / max(one.Memory, one.Sockets) / pagesOfCore
 		owned = append(owned, one)
 	}
-	slices.SortFunc(owned, func(a, b OwnedLoop) int { return int(math.Copysign(1, a.Cores-b.Cores)) })
+	slices.SortFunc(owned, func(a, b OwnedLoop) int { return cmp.Compare(a.Cores, b.Cores) })
 	return owned
 }
 

@@ -23,7 +23,7 @@
 //
 // Hidden is off by default. Separate components are hosts that link to each other only; Seeds has a seed for each.
 // Series are leaf pages in one folder with neighbouring numbers. No page links to a share of them (Unlinked), and
-// --mine siblings finds 94 to 99 % of these. It takes 1.7 to 1.8 requests for each if all hosts have series, and 4 to 8
+// --mine siblings finds 95 to 98 % of these. It takes 1.7 to 1.8 requests for each if all hosts have series, and 4 to 7
 // if 30 % have (seeds 1 to 3, 120 hosts, Unlinked 0.4).
 //
 // Folders are pairs of leaf pages, such as /word/12/ and /word/12/item-13.html. No page links to the first one. --mine

@@ -144,7 +144,7 @@ func TestMining_findsAllFolders(t *testing.T) {
 func TestMining_stopsWhereItDoesNotPay(t *testing.T) {
 	for site, pages := range map[string]int{"soft.test": 3, "plain.test": 301} {
 		lines, r := mineOf(t, site, "siblings", "ancestors")
-		if r.MinedTried < 15 || r.MinedTried > 60 || r.MinedFound > 2 || len(lines) != pages+int(r.MinedTried) {
+		if r.MinedTried < 19 || r.MinedTried > 60 || r.MinedFound > 2 || len(lines) != pages+int(r.MinedTried) {
 			t.Errorf("%s: %d lines, %d tried, %d found", site, len(lines), r.MinedTried, r.MinedFound)
 		}
 	}
@@ -188,26 +188,15 @@ func hiddenCrawl(t *testing.T, seed uint64, series, folders float64, seeds int, 
 	return v
 }
 
-// webs is the number of webs of a test. A web has a few hosts with series or folders, so that a share of them is taken
-// over all webs.
-func webs() uint64 { return uint64(testbed.Reduce(3, 1)) }
-
-// add adds what was mined in another web.
-func add(sum *judge.Verdict, v judge.Verdict) {
-	sum.Unlinked += v.Unlinked
-	sum.UnlinkedFound += v.UnlinkedFound
-	sum.MinedHits += v.MinedHits
-	sum.MinedMisses += v.MinedMisses
-}
-
 // Of the pages in series that no page links to, nine in ten are found. Sites without series cost the most requests.
 // Without --mine there is none. Separate components are crawled with their seeds only.
 func TestMining_findsUnlinkedPagesOfASimulatedWeb(t *testing.T) {
-	var ofFew judge.Verdict
-	for i := range webs() {
+	for i := range uint64(testbed.Reduce(3, 1)) {
 		seed := *testbed.FirstSeed + i
 		few, all := hiddenCrawl(t, seed, 0.3, 0, 7, "siblings"), hiddenCrawl(t, seed, 1, 0, 7, "siblings")
-		add(&ofFew, few)
+		if few.Unlinked < 100 || few.Recall() < 0.9 || few.RequestsPerFind() > 8 {
+			t.Errorf("seed %d: recall %.3f, %.2f requests a find", seed, few.Recall(), few.RequestsPerFind())
+		}
 		if all.Recall() < 0.9 || all.RequestsPerFind() > 2 {
 			t.Errorf("seed %d, series everywhere: recall %.3f, %.2f requests a find", seed, all.Recall(),
 				all.RequestsPerFind())
@@ -220,19 +209,22 @@ func TestMining_findsUnlinkedPagesOfASimulatedWeb(t *testing.T) {
 			t.Errorf("seed %d, without the seeds of separate components: %+v", seed, rest)
 		}
 	}
-	if ofFew.Unlinked < 100 || ofFew.Recall() < 0.9 || ofFew.RequestsPerFind() > 8 {
-		t.Errorf("recall %.3f of %d, %.2f requests a find", ofFew.Recall(), ofFew.Unlinked, ofFew.RequestsPerFind())
-	}
 }
 
 // Four in five of the folders that no page links to are found, and more if all sites have some. A site has some 20
-// requests for folders without a page.
+// requests for folders without a page. The cost of a find is that of all webs: one may have a few dozen such folders.
 func TestMining_findsUnlinkedFoldersOfASimulatedWeb(t *testing.T) {
 	var ofFew judge.Verdict
-	for i := range webs() {
+	for i := range uint64(testbed.Reduce(3, 1)) {
 		seed := *testbed.FirstSeed + i
 		few := hiddenCrawl(t, seed, 0, 0.3, 7, "ancestors")
-		add(&ofFew, few)
+		if few.Recall() < 0.8 {
+			t.Errorf("seed %d: recall %.3f of %d", seed, few.Recall(), few.Unlinked)
+		}
+		ofFew.Unlinked += few.Unlinked
+		ofFew.UnlinkedFound += few.UnlinkedFound
+		ofFew.MinedHits += few.MinedHits
+		ofFew.MinedMisses += few.MinedMisses
 		if plain := hiddenCrawl(t, seed, 0, 0.3, 7); plain.UnlinkedFound > 0 || plain.Fetched != few.Fetched {
 			t.Errorf("seed %d, without: %+v", seed, plain)
 		}
@@ -244,7 +236,7 @@ func TestMining_findsUnlinkedFoldersOfASimulatedWeb(t *testing.T) {
 			t.Errorf("seed %d, everywhere: recall %.3f, %.2f requests a find", seed, all.Recall(), all.RequestsPerFind())
 		}
 	}
-	if ofFew.Unlinked < 50 || ofFew.Recall() < 0.8 || ofFew.RequestsPerFind() > 20 {
-		t.Errorf("recall %.3f of %d, %.2f requests a find", ofFew.Recall(), ofFew.Unlinked, ofFew.RequestsPerFind())
+	if ofFew.Unlinked < 50 || ofFew.RequestsPerFind() > 20 {
+		t.Errorf("%d unlinked, %.2f requests a find", ofFew.Unlinked, ofFew.RequestsPerFind())
 	}
 }
