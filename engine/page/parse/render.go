@@ -129,10 +129,11 @@ func (r *renderSigns) score(body []byte, res *Result) int {
 	add(r.visible >= richText, -2)
 	add(r.hasForm, -3)
 	add(hasBundle(res.Links), 1)
-	add(has("ng-version"), 1)
-	isEmptyNext := has(`"pageProps":{}`)
-	isNext := has("/_next/static/")
-	add(isNext && (!has("__NEXT_DATA__") || isEmptyNext), 2)
+	// An underscore is rare in pages, so that this search is fast. The others are only for pages that they can decide on.
+	isNext := has("_next/static/")
+	isEmptyNext := isNext && has(`"pageProps":{}`)
+	add(isNext && (isEmptyNext || !has("__NEXT_DATA__")), 2)
+	add(n >= RenderLeast-1 && has("ng-version"), 1)
 	if n >= RenderLeast {
 		add(isNext && has("__NEXT_DATA__") && !isEmptyNext || has("data-reactroot") || has("__next_f") ||
 			has("data-server-rendered"), -3)
