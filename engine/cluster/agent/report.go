@@ -29,7 +29,6 @@ func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
 		BytesSent:       p.senders.BytesSent.Load(), BytesReceived: p.server.bytes.Load(),
 		UnknownSendersRefused: p.server.authority.noMember.Load(), StatementsRefused: p.server.authority.unauthorised.Load(),
 	}
-	p.leases.FillReport(r, time.Now())
 	if r.Pages > 0 {
 		r.Overhead, r.Lambda = float64(r.LinksSent)/float64(r.Pages), float64(r.LinksToOtherHosts)/float64(r.Pages)
 	}
@@ -50,5 +49,6 @@ func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
 		p.accounts.FillReport(&a)
 		r.Agents = append(r.Agents, a)
 	}
+	p.leases.FillReport(r, time.Now())
 	return r
 }

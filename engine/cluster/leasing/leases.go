@@ -292,11 +292,18 @@ func (l *Leases) GrantsFrom(a Addr) time.Time {
 		func(g *granters) bool { return g.isSelf(a) }).Add(delay)
 }
 
-// FillReport adds what the leases count.
+// FillReport adds what the leases count, and which of the agents of the report are silent.
 func (l *Leases) FillReport(r *cluster.StatusReport, now time.Time) {
 	r.LeasesRequested, r.LeaseRequests = l.counts.requests.Load(), l.counts.questions.Load()
 	r.LeaseRequestsUnanswered, r.LeaseExchangesAborted = l.counts.unanswered.Load(), l.counts.aborted.Load()
 	r.LeasesGranted = l.granter.LeaseCount(now)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, q := range l.requesters {
+		for i := range r.Agents {
+			r.Agents[i].IsSilent = r.Agents[i].IsSilent || r.Agents[i].ID == q.agent && q.isSilent()
+		}
+	}
 }
 
 // table is a map that forgets entries that have expired and were not used for at least minAge.

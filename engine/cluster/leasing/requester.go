@@ -15,8 +15,11 @@ const (
 	// batchWait is how long the first request of a question waits for others, for each other granter, so that an agent
 	// asks as often however many there are. batchWaitMost is the most.
 	batchWait, batchWaitMost = 50 * time.Millisecond, 400 * time.Millisecond
-	// answerWait is how long a question waits for its answer.
-	answerWait = time.Second
+	// A question waits for its answer twice as long as the last one took, within these bounds. After a question without
+	// an answer the next one waits twice as long. So a slow connection has leases, and a lost granter costs little.
+	answerWait, answerWaitMost = time.Second, 4 * time.Second
+	// silentAfter is how many questions in a row have no answer until the report calls the granter silent.
+	silentAfter = 3
 )
 
 // Requester sends the requests of this agent to one granter, in one question for all that came while the last one was
@@ -26,10 +29,12 @@ type Requester struct {
 	agent    string
 	instance string
 	wake     chan struct{} // capacity 1: there are requests
+	wait     time.Duration // of SendRequests: until the next question counts as unanswered
 
 	mu            sync.Mutex
 	next          *batch    // guarded by mu: of the next question; nil after SendRequests
 	retryAt       time.Time // guarded by mu: no address is asked for before, since the granter did not answer
+	unanswered    int       // guarded by mu: questions since the last answer
 	isUnsupported bool      // of SendRequests: the granter is of an earlier version without leases
 }
 
@@ -46,7 +51,14 @@ func newBatch() *batch { return &batch{answered: make(chan struct{})} }
 func (l *Leases) AddRequester(agent, instance string) *Requester {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	q := &Requester{leases: l, agent: agent, instance: instance, wake: make(chan struct{}, 1), next: newBatch()}
+	q := &Requester{
+		leases:   l,
+		agent:    agent,
+		instance: instance,
+		wake:     make(chan struct{}, 1),
+		wait:     answerWait,
+		next:     newBatch(),
+	}
 	l.requesters[instance] = q
 	return q
 }
@@ -121,14 +133,18 @@ func (q *Requester) ask(ctx context.Context) {
 	}
 	l.counts.questions.Add(1)
 	asked := time.Now()
-	own, cancel := context.WithTimeout(ctx, answerWait)
+	own, cancel := context.WithTimeout(ctx, q.wait)
 	defer cancel()
 	raw, err := l.options.Ask(own, q.agent, question)
 	now := time.Now()
+	q.wait = min(max(2*now.Sub(asked), answerWait), answerWaitMost)
 	if err == nil {
 		var responses []Response
 		if responses, err = ParseResponses(raw, len(b.requests)); err == nil {
 			l.holder.HandleResponses(q.instance, b.requests, responses, asked, now)
+			q.mu.Lock()
+			q.unanswered = 0
+			q.mu.Unlock()
 			return
 		}
 	}
@@ -143,5 +159,13 @@ func (q *Requester) ask(ctx context.Context) {
 	l.holder.HandleFailure(q.instance, b.requests, retryAt)
 	q.mu.Lock()
 	q.retryAt = retryAt
+	q.unanswered++
 	q.mu.Unlock()
+}
+
+// isSilent reports whether the granter has not answered for a while.
+func (q *Requester) isSilent() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.unanswered >= silentAfter
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 // grace is how long agents may act by an earlier view.
@@ -122,6 +123,65 @@ func TestLeases_ofAFormerGranterEndFirst(t *testing.T) {
 		time.Sleep(time.Until(retryAt))
 		if granted, _ := leases.Acquire(t.Context(), nil, addr, func() {}); !granted {
 			t.Error("the address is not granted when it is time")
+		}
+		stop()
+		running.Wait()
+	})
+}
+
+// Messages that take a second each way delay leases, and do not prevent them. A granter that never answers is reported.
+func TestRequester_aSlowConnectionHasLeases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		both := []ownership.Agent{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2}}
+		a, b := newMember(t, both[0], both), newMember(t, both[1], both)
+		isLost := false
+		a.leases.options.Ask = func(ctx context.Context, _ string, question []byte) ([]byte, error) {
+			for range 2 {
+				time.Sleep(time.Second)
+				if isLost {
+					<-ctx.Done()
+				}
+				if ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+			}
+			return b.leases.HandleQuestion("a", question[1:])
+		}
+		time.Sleep(time.Minute) // the granters did not change recently
+		addr := netip.MustParseAddr("10.0.0.1")
+		for a.leases.granters.Load().isSelf(Addr(addr.As16())) {
+			addr = addr.Next()
+		}
+		requester := a.leases.AddRequester("b", both[1].Instance())
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { requester.SendRequests(ctx) })
+		acquire := func() (granted bool) {
+			for try := 0; try < 5 && !granted; try++ {
+				var retryAt time.Time
+				granted, retryAt = a.leases.Acquire(t.Context(), nil, addr, func() {})
+				time.Sleep(time.Until(retryAt))
+			}
+			return granted
+		}
+		isSilent := func() bool {
+			r := cluster.StatusReport{Agents: []cluster.AgentReport{{ID: "b"}}}
+			a.leases.FillReport(&r, time.Now())
+			return r.Agents[0].IsSilent
+		}
+		for life := range 3 {
+			if !acquire() {
+				t.Fatalf("life %d: the address is not granted", life)
+			}
+			a.leases.Release(addr, time.Now(), false)
+			time.Sleep(10 * time.Second) // the lease ends
+		}
+		if unanswered := a.leases.counts.unanswered.Load(); unanswered > 2 || isSilent() {
+			t.Errorf("%d questions had no answer; silent: %v", unanswered, isSilent())
+		}
+		isLost = true
+		if acquire() || !isSilent() {
+			t.Error("a granter that never answers is not reported")
 		}
 		stop()
 		running.Wait()

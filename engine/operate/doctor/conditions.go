@@ -32,6 +32,7 @@ func conditions() []condition {
 		{Fetchers, false, (*Figures).areWorkersShort, fetchers},
 		{DNS, false, func(f *Figures) bool { return f.isIdle() && 2*f.Hosts.Unresolved > f.Hosts.Sites }, names},
 		{Memory, false, (*Figures).isMemoryShort, memory},
+		{Agents, false, func(f *Figures) bool { return f.Silent != "" && f.isIdle() }, silentAgent},
 		{Agents, false, (*Figures).isPeerSlow, peer},
 		{Agents, false, func(f *Figures) bool { return f.Hosts.Sites == 0 && f.Busy == 0 && f.Others > 0 }, otherAgents},
 		{Walls, false, (*Figures).areWalled, walled},
@@ -264,6 +265,12 @@ func peer(f *Figures) (text, remedy, ifLifted string) {
 	return fmt.Sprintf("another agent: %s %s for %s (%s), more than for the sites of this agent",
 			plural.Count(f.Peer.URLs, "URL"), plural.Verb(f.Peer.URLs, "waits", "wait"), f.Peer.ID, f.Peer.State),
 		"see orbweaver ctl agents, and ask that agent with orbweaver doctor", "that agent could fetch them"
+}
+
+func silentAgent(f *Figures) (text, remedy, ifLifted string) {
+	return f.Silent + " does not answer requests for address leases in time",
+		"check the network between the agents, and the load of that machine: see orbweaver ctl agents",
+		"the sites on addresses that it grants wait for it"
 }
 
 func otherAgents(f *Figures) (text, remedy, ifLifted string) {

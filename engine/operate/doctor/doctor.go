@@ -33,7 +33,8 @@ type Figures struct {
 	Hook      string // how the program of --hook limits the crawl, or that it fails; "" if it does neither
 	Hosts     hosts.Survey
 	Peer      Peer
-	Others    int // other agents that are here
+	Silent    string // another agent that does not answer requests for address leases; "" if all do
+	Others    int    // other agents that are here
 }
 
 // Disk is what is known of a disk that is full or slow.

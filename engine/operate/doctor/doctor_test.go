@@ -36,6 +36,7 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 		{DiskFull, func(f *Figures) { f.Disk.Need = 64 << 20 }, "64 MiB"},
 		{Agents, func(f *Figures) { f.Agents = "waiting for the other agents" }, "waiting for the other agents"},
 		{Agents, func(f *Figures) { f.Peer = Peer{ID: "a2", State: "suspected", URLs: 5000} }, "5,000 URLs wait for a2"},
+		{Agents, func(f *Figures) { f.Silent = "a3" }, "a3 does not answer requests for address leases"},
 		{Gateway, func(f *Figures) {
 			f.Connections.Way = Way{time.Minute, "the proxy asks for a password (407)", "--proxy"}
 		}, "the proxy asks for a password (407); no site has answered for 1m0s"},

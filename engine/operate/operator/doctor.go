@@ -22,7 +22,6 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	now := time.Now()
 	f := doctor.Figures{
 		Fetchers: o.parts.Outages.Network.Workers(), Busy: int(o.parts.Exchanges.Busy()),
-		Peer: slowestPeer(o), Others: otherAgents(o),
 		ParsersBehind: o.parts.Reports.Numbers.ParsersBehind(), PagesOut: o.parts.Reports.Numbers.PagesOut.Load(),
 		Disk: doctor.Disk{
 			SyncTook: o.parts.Disk.Journal.SlowSync.Now(now), WriteTook: o.parts.Disk.Journal.SlowSync.WriteNow(now),
@@ -85,28 +84,26 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 			f.Old.OldestURL, f.Old.OldestAge = string(x.URL), age
 		}
 	}
+	o.fillAgents(&f)
 	var err error
 	f.Hosts, err = o.hosts.Survey(ctx)
 	return Diagnoses{doctor.Diagnose(&f)}, err
 }
 
-// otherAgents is the number of other agents that are here.
-func otherAgents(o *Operator) int {
+// fillAgents adds what is known of the other agents: the one for which the most URLs wait, one that does not answer
+// requests for address leases, and how many are here.
+func (o *Operator) fillAgents(f *doctor.Figures) {
 	if !o.parts.Cluster.IsShared() {
-		return 0
+		return
 	}
-	return max(o.parts.Reports.Report().Cluster.Here()-1, 0)
-}
-
-// slowestPeer is the other agent for which the most URLs wait.
-func slowestPeer(o *Operator) (slowest doctor.Peer) {
-	if !o.parts.Cluster.IsShared() {
-		return slowest
-	}
-	for _, a := range o.parts.Reports.Report().Cluster.Agents {
-		if a.URLsWaiting > slowest.URLs {
-			slowest = doctor.Peer{ID: a.ID, State: string(a.State), URLs: a.URLsWaiting}
+	r := o.parts.Reports.Report().Cluster
+	f.Others = max(r.Here()-1, 0)
+	for _, a := range r.Agents {
+		if a.URLsWaiting > f.Peer.URLs {
+			f.Peer = doctor.Peer{ID: a.ID, State: string(a.State), URLs: a.URLsWaiting}
+		}
+		if a.IsSilent {
+			f.Silent = a.ID
 		}
 	}
-	return slowest
 }

@@ -54,7 +54,8 @@
 //
 //   - CS1: at no moment do two agents hold leases and own one thing, by whatever views, if both keep Takeover.
 //   - CS2: an agent that no majority answers, directly or by the leader, has no lease after Lease.
-//   - CS3: a majority that can talk elects a leader, and its agents have leases again within seconds.
+//   - CS3: a majority that can talk elects a leader, and its agents have leases again within seconds. A question and
+//     its answer must take less than heartbeatTime.
 //   - CS4: what an agent has promised is durable before it is said; all agents can be killed and started again.
 //   - CS5: voters can be added, removed and lost one after the other, down to one.
 //

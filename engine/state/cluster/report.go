@@ -67,6 +67,9 @@ type AgentReport struct {
 	Share       float64    `json:"share"`                 // of all hosts
 	URLsWaiting int64      `json:"urls_waiting"`          // URLs in the outbox for it
 
+	// IsSilent says that its last three requests for address leases had no answer: sites of its addresses wait.
+	IsSilent bool `json:"is_silent,omitempty"`
+
 	URLsReceived      int64  `json:"urls_received"`                 // in its messages; a long URL counts as several
 	MessagesOverQuota int64  `json:"messages_over_quota,omitempty"` // its messages and requests that were deferred
 	StatementsRefused int64  `json:"statements_refused,omitempty"`  // statements for which it has no authority

@@ -96,6 +96,9 @@ func writeAgents(out io.Writer, p *cluster.StatusReport) error {
 				a.StatementsRefused, a.ID,
 			)
 		}
+		if a.IsSilent {
+			fmt.Fprintf(out, "silent   %s does not answer requests for address leases in time\n", a.ID)
+		}
 		if a.BannedUntil != "" {
 			fmt.Fprintf(
 				out, "banned   %s until %s: %s; %d messages and requests refused\n", a.ID, a.BannedUntil, a.BanReason,
