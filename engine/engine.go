@@ -65,7 +65,6 @@ type Engine struct {
 	reports  *report.Collector
 	operator *operator.Operator
 	opening  Opening
-	unclean  bool // the run before did not end in order
 	finished bool // the directory has a finished crawl: Run has nothing to do
 }
 

@@ -38,19 +38,19 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 		}
 		g.Go("resolve", func() error { return loop.ResolveNames(ctx) })
 	}
+	last := r.loops.checkpoints.Last()
+	notBefore := last.UncleanResume.Add(r.policy.hostRules.LongestDelay(&r.cfg.Politeness))
+	if last.NotBefore.After(notBefore) {
+		notBefore = last.NotBefore
+	}
 	f := &schedule.Feeder{
 		Steps: &d.Journal.Steps, Workbench: d.Workbench, Todo: q.todo, MaxLeased: q.results.Cap() / 2,
 		Workers: r.cfg.Workers.Fetchers, Network: r.outages.Network, Gate: r.outages.Gate, Wake: q.feederWake,
 		Ready: d.Ready, Front: r.loops.front, WakeDistributor: q.wakeDistributor,
-		NotBefore: r.loops.checkpoints.Last().NotBefore,
+		NotBefore: notBefore,
 		IsClosing: p.limits.IsClosing, Bandwidth: r.cfg.Fetch.Bandwidth, Shares: q.shares,
 	}
-	if r.unclean {
-		if due := time.Now().Add(r.policy.hostRules.LongestDelay(&r.cfg.Politeness)); due.After(f.NotBefore) {
-			f.NotBefore = due
-		}
-	}
-	if r.loops.checkpoints.Last().Resumed > 0 {
+	if last.Resumed > 0 {
 		r.loops.stall.RetryAll(time.Now())
 	}
 	g.Go("feed", func() error { return f.FeedVisits(ctx) })

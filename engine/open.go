@@ -195,7 +195,9 @@ func (o *opener) restore() error {
 		return c.BeginPass(m)
 	}
 	done, err := c.Restore(m)
-	o.unclean, o.opening.Replay = done.Unclean, done.Replay
+	last := o.loops.checkpoints.Last()
+	last.NotBefore, last.UncleanResume = m.NotBefore, m.UncleanResume
+	o.opening.Replay = done.Replay
 	o.opening.Entries, o.opening.Links = done.Entries, done.Links
 	if o.policy.hostRules.ExcludesAny() { // also by rules of the journal
 		l.distributor.Purge()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,6 +76,30 @@ func TestAgents_chaos(t *testing.T) {
 	}
 }
 
+// chaosSettings are settings of all agents with which a crawl still fetches the whole web. One of a row may be drawn.
+var chaosSettings = [][]string{
+	{"visit=per-host:2", "visit=bottom-up", "visit=ranked", "visit=focused score=1"},
+	{"requisites=off", "requisites=same-scope"},
+	{"near-duplicates=mark"},
+	{"dedup-agents=100", "dedup-agents=4096"},
+	{"warc-via", "warc-via warc-outlinks", "warc-metadata=none"},
+	{"novelty=off", "trap-floor=1"},
+	{"cookies=site"},
+	{"bandwidth=100000", "host-bandwidth=20000"},
+	{"assign=rendezvous"},
+	{"fetchers=1", "fetchers=200"},
+}
+
+// drawSettings draws settings.
+func drawSettings(rng *rand.Rand) (settings []string) {
+	for _, row := range chaosSettings {
+		if rng.IntN(4) == 0 {
+			settings = append(settings, strings.Fields(row[rng.IntN(len(row))])...)
+		}
+	}
+	return settings
+}
+
 // newChaos makes agents, a web and settings by a seed.
 func newChaos(t *testing.T, seed uint64, p faultKinds) *chaos {
 	rng := rand.New(rand.NewPCG(seed, 11))
@@ -123,8 +148,19 @@ func newChaos(t *testing.T, seed uint64, p faultKinds) *chaos {
 		world.Faults.Reset > 0, world.Think)
 	t.Logf("memory %d, checkpoint %v, sync %v, away %v, keep-alive %v", memory, checkpoint, c.slowSync, c.awayMax,
 		keepsAlive)
+	settings := drawSettings(late)
+	t.Logf("settings %v", settings)
 	c.change = func(_ string, cfg *engine.Config, _ *engine.Seams) {
 		cfg.Workers.Fetchers = fetchers
+		for _, s := range settings {
+			name, value, hasValue := strings.Cut(s, "=")
+			if !hasValue {
+				value = "true"
+			}
+			if err := testbed.SetField(cfg, name, value); err != nil {
+				t.Fatal(err)
+			}
+		}
 		cfg.Workbench.MemoryMax = memory
 		cfg.Intervals.Checkpoint = checkpoint
 		cfg.Cluster.AgentAway = c.awayMax

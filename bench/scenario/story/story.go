@@ -64,6 +64,17 @@ func Run(t *testing.T, dir string, more Verbs) {
 	}
 }
 
+// Play runs the stories of a text as subtests, and prints the text if one fails.
+func Play(t *testing.T, text string) {
+	t.Helper()
+	for _, s := range parse("drawn", text) {
+		t.Run(s.name, func(t *testing.T) { s.runCases(t, crawlVerbs()) })
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+}
+
 // runCases runs a story with each of its cases and seeds. A story with the word "sample" runs a third of its cases in
 // the reduced size, and each story runs one seed there.
 func (s *script) runCases(t *testing.T, verbs Verbs) {

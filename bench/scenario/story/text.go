@@ -35,13 +35,18 @@ func read(file string) (all []script, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return parse(filepath.Base(file), string(b)), nil
+}
+
+// parse reads the stories of a text. name is in the places of its lines.
+func parse(name, text string) (all []script) {
 	var head []line
-	for i, text := range strings.Split(string(b), "\n") {
+	for i, text := range strings.Split(text, "\n") {
 		trimmed := strings.TrimSpace(text)
 		if trimmed == "" || strings.HasPrefix(trimmed, "#") {
 			continue
 		}
-		l := line{place: fmt.Sprintf("%s:%d", filepath.Base(file), i+1), text: trimmed}
+		l := line{place: fmt.Sprintf("%s:%d", name, i+1), text: trimmed}
 		verb, rest, _ := strings.Cut(trimmed, " ")
 		isBlock := unicode.IsSpace(rune(text[0]))
 		switch {
@@ -59,7 +64,7 @@ func read(file string) (all []script, err error) {
 	for i := range all {
 		all[i].findCases()
 	}
-	return all, nil
+	return all
 }
 
 func extend(lines []line, l line, isBlock bool) []line {

@@ -72,6 +72,7 @@ func (s *Story) env() map[string]any {
 		env["ask"] = s.ask
 		env["dials"] = s.Rig.Net.Stats().Dials
 		env["sound"] = s.isSound
+		env["polite"] = s.isPolite
 		env["fsck"] = s.isFsckSound
 		env["order"] = func() *quality.Report { return testbed.Order(s.T, s.Rig.FS) }
 		env["fifth"] = s.firstFifth
@@ -234,6 +235,16 @@ func (s *Story) isSound(repeats ...int) bool {
 		s.T.Logf("%d requests are repeated", repeated)
 	}
 	return is
+}
+
+// isPolite says that the judge finds no fault of politeness.
+func (s *Story) isPolite() bool {
+	s.T.Helper()
+	v := s.judge()
+	if !v.Polite() {
+		v.Print(s.T.Output())
+	}
+	return v.Polite()
 }
 
 // isFsckSound says that fsck finds no fault, and changes nothing.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"reflect"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -16,7 +14,6 @@ import (
 	"orbweaver/engine/check/fsck"
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/operate/report"
-	"orbweaver/internal/options"
 	"orbweaver/internal/simnet"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
@@ -63,38 +60,12 @@ func web(s *Story, words []string) {
 		case "copies":
 			s.World = testbed.CopiesWorld(s.World.Seed)
 		default:
-			if err := setField(&s.World, name, fmt.Sprint(s.Eval(value))); err != nil {
+			if err := testbed.SetField(&s.World, name, fmt.Sprint(s.Eval(value))); err != nil {
 				s.Fatalf("%v", err)
 			}
 		}
 	}
 	s.Rig = testbed.MustRig(s.T, s.World, proxy)
-}
-
-// setField sets a setting by the name of its flag, or a field by its path.
-func setField(target any, name, text string) error {
-	if setting, found := options.Find(target, name); found {
-		return setting.Set(text)
-	}
-	v, tag := reflect.ValueOf(target).Elem(), reflect.StructTag("")
-	for part := range strings.SplitSeq(name, ".") {
-		f, ok := v.Type().FieldByName(part)
-		if !ok {
-			return fmt.Errorf("there is no setting %s", name)
-		}
-		v, tag = v.FieldByIndex(f.Index), f.Tag
-	}
-	if n, err := strconv.ParseFloat(text, 64); err == nil && v.CanFloat() {
-		v.SetFloat(n)
-		return nil
-	} else if err == nil && v.CanUint() && v.Kind() == reflect.Uint64 {
-		v.SetUint(uint64(n))
-		return nil
-	} else if err == nil && v.Type() == reflect.TypeFor[time.Duration]() {
-		v.SetInt(int64(n * float64(time.Second)))
-		return nil
-	}
-	return options.Parse(v, tag, text)
 }
 
 // set is the verb "set": settings of the runs that start later. A setting has the name of its flag, or its path in
@@ -118,7 +89,7 @@ func (s *Story) Configure(c *engine.Config) {
 			if !has {
 				value = "true"
 			}
-			err = setField(c, name, value)
+			err = testbed.SetField(c, name, value)
 		}
 		if err != nil {
 			s.Fatalf("%s: %v", word, err)
@@ -277,7 +248,9 @@ func kill(s *Story, words []string) {
 	}
 	kills, _ := s.Vars["kills"].(int)
 	s.Vars["kills"] = kills + 1
-	s.Rig.FS = death(s.Rig.FS)
+	dead := s.Rig.FS
+	s.Rig.FS = death(dead)
+	dead.SetLimit(-1) // it is not to wait for room
 	if err := s.Rig.Net.Close(); err != nil {
 		s.Errorf("%v", err)
 	}

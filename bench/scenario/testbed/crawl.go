@@ -2,6 +2,10 @@ package testbed
 
 import (
 	"context"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +16,7 @@ import (
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/workers/archive"
 	"orbweaver/engine/workers/parsers"
+	"orbweaver/internal/options"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/judge"
 	"orbweaver/internal/vfs"
@@ -185,6 +190,32 @@ func JudgeSound(t *testing.T, rig *Rig, cfg engine.Config, p judge.Promise) judg
 
 // Wait waits in virtual time.
 func Wait(d time.Duration) { <-time.After(d) }
+
+// SetField sets a setting by the name of its flag, or a field by its path.
+func SetField(target any, name, text string) error {
+	if setting, found := options.Find(target, name); found {
+		return setting.Set(text)
+	}
+	v, tag := reflect.ValueOf(target).Elem(), reflect.StructTag("")
+	for part := range strings.SplitSeq(name, ".") {
+		f, ok := v.Type().FieldByName(part)
+		if !ok {
+			return fmt.Errorf("there is no setting %s", name)
+		}
+		v, tag = v.FieldByIndex(f.Index), f.Tag
+	}
+	if n, err := strconv.ParseFloat(text, 64); err == nil && v.CanFloat() {
+		v.SetFloat(n)
+		return nil
+	} else if err == nil && v.CanUint() && v.Kind() == reflect.Uint64 {
+		v.SetUint(uint64(n))
+		return nil
+	} else if err == nil && v.Type() == reflect.TypeFor[time.Duration]() {
+		v.SetInt(int64(n * float64(time.Second)))
+		return nil
+	}
+	return options.Parse(v, tag, text)
+}
 
 // Set changes a setting of a running crawl, also if it drops queued URLs.
 func Set(t *testing.T, e *engine.Engine, name, value string) error {

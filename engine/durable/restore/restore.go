@@ -73,7 +73,6 @@ type Cluster interface {
 
 // Result is what a restore has done.
 type Result struct {
-	Unclean bool          // the run before did not end in order: the journal was replayed
 	Replay  time.Duration // of the journal
 	Entries int           // of the journal
 	Links   int           // that were offered to admission again
@@ -87,6 +86,12 @@ func (c *Crawl) frontierDir() string { return c.Dir + "/" + layout.FrontierDir }
 // count as never made.
 func (c *Crawl) Restore(m *manifest.Manifest) (Result, error) {
 	c.wakeSites()
+	clocks := lifecycle.NewResumed(m.Clocks(), c.Boot)
+	m.NotBefore, m.UncleanResume = clocks.Moment(m.NotBefore), clocks.Moment(m.UncleanResume)
+	if !m.Clean {
+		m.UncleanResume = clocks.Now
+	}
+	c.Sites.UncleanResume = m.UncleanResume
 	name := manifest.InFlightPath(c.frontierDir(), m.Generation)
 	b, err := vfs.ReadFile(c.FS, name)
 	if err != nil {
@@ -105,13 +110,12 @@ func (c *Crawl) Restore(m *manifest.Manifest) (Result, error) {
 		return Result{}, err
 	}
 	began := time.Now()
-	c.Sites.Resumed = began
 	r, err := c.replay(m)
 	if err != nil {
 		return Result{}, err
 	}
 	c.repairLog(m, r.lines)
-	result := Result{Unclean: true, Replay: time.Since(began), Entries: r.entries, Links: r.links}
+	result := Result{Replay: time.Since(began), Entries: r.entries, Links: r.links}
 	c.keepDelays(time.Now())
 	return result, nil
 }

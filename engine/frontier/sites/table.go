@@ -27,18 +27,18 @@ import (
 // a *visit.State of an idle or dead site for longer than a call of Use or UseOrAdd. For longer than a step it keeps the
 // key instead, or evicts no site meanwhile.
 type Table struct {
-	Workbench  *visit.Workbench
-	Cold       *cold.Store
-	Rules      *site.RulesPool
-	Unresolved *UnresolvedQueue
-	Live       *settings.Live
-	Quotas     *limits.Quotas
-	Groups     *addrgroup.Groups
-	Traps      *traps.Detector
-	WakeFeeder func()
-	Evicted    atomic.Int64 // moves of sites to the cold store, in this run
-	Reloaded   atomic.Int64 // moves back
-	Resumed    time.Time    // when this run began, if the run before was killed; else zero
+	Workbench     *visit.Workbench
+	Cold          *cold.Store
+	Rules         *site.RulesPool
+	Unresolved    *UnresolvedQueue
+	Live          *settings.Live
+	Quotas        *limits.Quotas
+	Groups        *addrgroup.Groups
+	Traps         *traps.Detector
+	WakeFeeder    func()
+	Evicted       atomic.Int64 // moves of sites to the cold store, in this run
+	Reloaded      atomic.Int64 // moves back
+	UncleanResume time.Time    // when the crawl was last resumed after a kill; zero if it never was
 
 	mu      sync.Mutex // held while a site moves, and while a caller uses one that must not move
 	form    []byte     // scratch, guarded by mu
@@ -183,8 +183,8 @@ func (t *Table) reload(key, form []byte) (*visit.State, error) {
 		return nil, fmt.Errorf("sites: host %.200q: %w", key, err)
 	}
 	t.Reloaded.Add(1)
-	if !t.Resumed.IsZero() { // the site may have been asked just before the kill
-		if due := t.Resumed.Add(t.Live.SiteDelay(key, delay)); due.After(now) {
+	if !t.UncleanResume.IsZero() { // the site may have been asked just before the kill
+		if due := t.UncleanResume.Add(t.Live.SiteDelay(key, delay)); due.After(now) {
 			t.Workbench.Site(vs).Postpone(due, time.Time{})
 		}
 	}

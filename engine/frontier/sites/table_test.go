@@ -121,7 +121,7 @@ func TestTable_aSiteKeepsItsCrawlDelayAfterAKill(t *testing.T) {
 		h := newTable(t, vfs.NewMem(1))
 		addSites(t, h, 50, now)
 		evictAll(t, h, now)
-		h.Resumed = resumed
+		h.UncleanResume = resumed
 		vs, err := h.Get([]byte("http://h1.test"))
 		if err != nil || !h.Workbench.Push(vs, []byte("/")) {
 			t.Fatal(err)

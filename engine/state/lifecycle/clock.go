@@ -54,6 +54,15 @@ func (c *Resumed) Jump() time.Duration { return c.Now.Round(0).Sub(c.written) - 
 // CheckpointClock is what the clock of the checkpoint would show now if only the time passed that certainly has.
 func (c *Resumed) CheckpointClock() time.Time { return c.written.Add(c.passed) }
 
+// Moment converts a time of the clock of the checkpoint to the clock of this run. It is as far ahead, or as little ago,
+// as is certain.
+func (c *Resumed) Moment(at time.Time) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	return c.Now.Add(at.Sub(c.CheckpointClock()))
+}
+
 // Expiry converts the end of a validity to the clock of this run; longest is the longest validity there can be.
 func (c *Resumed) Expiry(end time.Time, longest time.Duration) time.Time {
 	if end.IsZero() {

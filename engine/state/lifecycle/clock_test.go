@@ -36,6 +36,9 @@ func TestHostile_S13_timesOfTheLastRunAreCarriedOverWhateverTheClockSays(t *test
 			if got := k.CheckpointClock().Sub(cut); got != c.passed {
 				t.Errorf("%v have passed, not %v", got, c.passed)
 			}
+			if got := k.Moment(cut.Add(time.Hour)).Sub(k.Now); got != time.Hour-c.passed {
+				t.Errorf("a moment in an hour is in %v", got)
+			}
 			if got := k.Expiry(cut.Add(time.Hour), 24*time.Hour).Sub(k.Now); (got - c.left).Abs() > time.Second {
 				t.Errorf("%v are left of an hour, not %v", got, c.left)
 			}

@@ -65,6 +65,8 @@ type Manifest struct {
 	// NotBefore is when the first request may be made. After a rebuild it is not known which servers got a request
 	// last, and a new pass knows no addresses.
 	NotBefore time.Time `json:"not_before,omitzero"`
+	// UncleanResume is when a run last resumed a crawl that had not ended in order: any site may have been asked then.
+	UncleanResume time.Time `json:"unclean_resume,omitzero"`
 
 	WallSeconds float64 `json:"wall_seconds"`
 	CPUSeconds  float64 `json:"cpu_seconds"`
