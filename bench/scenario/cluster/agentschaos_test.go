@@ -133,7 +133,7 @@ func newChaos(t *testing.T, seed uint64, p faultKinds) *chaos {
 		c.hub.gossip = func() time.Duration { return time.Duration(late.Int64N(int64(most))) }
 	}
 	if p.messages {
-		mean, share := float64(rng.IntN(400))*1e6, 0.15*rng.Float64()
+		mean, share := float64(rng.IntN(600))*1e6, 0.15*rng.Float64()
 		c.hub.latency = func() time.Duration { return 2*time.Millisecond + time.Duration(late.ExpFloat64()*mean) }
 		c.hub.losesMessage = func() bool { return late.Float64() < share }
 	}
