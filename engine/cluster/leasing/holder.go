@@ -9,8 +9,9 @@ import (
 const (
 	// minRemaining is how much of a lease must remain when an exchange begins. Most exchanges are shorter.
 	minRemaining = 1500 * time.Millisecond
-	// renewBefore is how long before its end a lease with an exchange is renewed.
-	renewBefore = 2500 * time.Millisecond
+	// renewBefore is how long before its end a lease with an exchange is renewed, if its granter answers at once. It is
+	// renewed earlier by twice the time that the granter takes, up to renewEarlierMost: another question may be under way.
+	renewBefore, renewEarlierMost = 2500 * time.Millisecond, 1500 * time.Millisecond
 	// abortBefore is how long before its end the exchange is aborted, if the lease was not renewed.
 	abortBefore = 300 * time.Millisecond
 	// CheckInterval is how often CheckExpiry must be called. It is shorter than abortBefore.
@@ -184,8 +185,10 @@ type Renewal struct {
 }
 
 // CheckExpiry returns the leases that must be renewed. It aborts the exchanges whose leases were not renewed in time,
-// and returns their number.
-func (h *Holder) CheckExpiry(now time.Time) (renewals []Renewal, aborted int) {
+// and returns their number. answerTime is how long a granter takes for an answer.
+func (h *Holder) CheckExpiry(
+	answerTime func(granter string) time.Duration, now time.Time,
+) (renewals []Renewal, aborted int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for a, l := range h.inUse {
@@ -193,8 +196,10 @@ func (h *Holder) CheckExpiry(now time.Time) (renewals []Renewal, aborted int) {
 		if l.previousGranter != "" && l.previousEnd.Before(end) {
 			end = l.previousEnd
 		}
-		switch remaining := end.Sub(now); {
-		case l.aborted || remaining >= renewBefore:
+		remaining := end.Sub(now)
+		switch {
+		case l.aborted || remaining >= renewBefore+renewEarlierMost,
+			remaining >= renewBefore+min(2*answerTime(l.granter), renewEarlierMost):
 		case remaining < abortBefore:
 			l.abort()
 			l.aborted = true

@@ -214,10 +214,21 @@ func (l *Leases) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		renewals, aborted := l.holder.CheckExpiry(time.Now())
+		renewals, aborted := l.holder.CheckExpiry(l.answerTime, time.Now())
 		l.counts.aborted.Add(int64(aborted))
 		l.renew(renewals)
 	}
+}
+
+// answerTime is how long a granter takes for an answer; 0 if it is this agent, or not known.
+func (l *Leases) answerTime(granter string) time.Duration {
+	l.mu.Lock()
+	q := l.requesters[granter]
+	l.mu.Unlock()
+	if q == nil {
+		return 0
+	}
+	return q.answerTime()
 }
 
 // delay is the time between two exchanges with an address.

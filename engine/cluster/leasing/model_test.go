@@ -124,7 +124,7 @@ func (m *model) end(r *modelAgent, a Addr) {
 // step runs one agent.
 func (m *model) step(r *modelAgent, addresses int) {
 	m.endDue(r)
-	renewals, aborted := r.holder.CheckExpiry(m.now)
+	renewals, aborted := r.holder.CheckExpiry(func(string) time.Duration { return 0 }, m.now)
 	m.aborted += aborted
 	m.queueRenewals(r, renewals)
 	a := Addr{15: byte(m.rng.IntN(addresses))}

@@ -29,13 +29,13 @@ type Requester struct {
 	agent    string
 	instance string
 	wake     chan struct{} // capacity 1: there are requests
-	wait     time.Duration // of SendRequests: until the next question counts as unanswered
 
 	mu            sync.Mutex
-	next          *batch    // guarded by mu: of the next question; nil after SendRequests
-	retryAt       time.Time // guarded by mu: no address is asked for before, since the granter did not answer
-	unanswered    int       // guarded by mu: questions since the last answer
-	isUnsupported bool      // of SendRequests: the granter is of an earlier version without leases
+	next          *batch        // guarded by mu: of the next question; nil after SendRequests
+	retryAt       time.Time     // guarded by mu: no address is asked for before, since the granter did not answer
+	unanswered    int           // guarded by mu: questions since the last answer
+	took          time.Duration // guarded by mu: how long the last question waited
+	isUnsupported bool          // of SendRequests: the granter is of an earlier version without leases
 }
 
 // batch are the requests of one question.
@@ -51,14 +51,7 @@ func newBatch() *batch { return &batch{answered: make(chan struct{})} }
 func (l *Leases) AddRequester(agent, instance string) *Requester {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	q := &Requester{
-		leases:   l,
-		agent:    agent,
-		instance: instance,
-		wake:     make(chan struct{}, 1),
-		wait:     answerWait,
-		next:     newBatch(),
-	}
+	q := &Requester{leases: l, agent: agent, instance: instance, wake: make(chan struct{}, 1), next: newBatch()}
 	l.requesters[instance] = q
 	return q
 }
@@ -133,20 +126,18 @@ func (q *Requester) ask(ctx context.Context) {
 	}
 	l.counts.questions.Add(1)
 	asked := time.Now()
-	own, cancel := context.WithTimeout(ctx, q.wait)
+	own, cancel := context.WithTimeout(ctx, min(max(2*q.answerTime(), answerWait), answerWaitMost))
 	defer cancel()
 	raw, err := l.options.Ask(own, q.agent, question)
 	now := time.Now()
-	q.wait = min(max(2*now.Sub(asked), answerWait), answerWaitMost)
+	var responses []Response
 	if err == nil {
-		var responses []Response
-		if responses, err = ParseResponses(raw, len(b.requests)); err == nil {
-			l.holder.HandleResponses(q.instance, b.requests, responses, asked, now)
-			q.mu.Lock()
-			q.unanswered = 0
-			q.mu.Unlock()
-			return
-		}
+		responses, err = ParseResponses(raw, len(b.requests))
+	}
+	if err == nil {
+		l.holder.HandleResponses(q.instance, b.requests, responses, asked, now)
+		q.note(now.Sub(asked), time.Time{})
+		return
 	}
 	if q.isUnsupported = errors.Is(err, peering.ErrMalformed); q.isUnsupported {
 		l.options.Log.Warn("another agent knows nothing of leases: "+
@@ -157,10 +148,24 @@ func (q *Requester) ask(ctx context.Context) {
 	l.counts.unanswered.Add(1)
 	retryAt := now.Add(retryWait)
 	l.holder.HandleFailure(q.instance, b.requests, retryAt)
+	q.note(now.Sub(asked), retryAt)
+}
+
+// note notes how a question ended: retryAt is zero if it was answered.
+func (q *Requester) note(took time.Duration, retryAt time.Time) {
 	q.mu.Lock()
-	q.retryAt = retryAt
-	q.unanswered++
-	q.mu.Unlock()
+	defer q.mu.Unlock()
+	q.took, q.retryAt = took, retryAt
+	if q.unanswered++; retryAt.IsZero() {
+		q.unanswered = 0
+	}
+}
+
+// answerTime is how long the granter takes for an answer, as far as is known.
+func (q *Requester) answerTime() time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.took
 }
 
 // isSilent reports whether the granter has not answered for a while.
