@@ -1,13 +1,18 @@
 package crawl
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"orbweaver/bench/scenario/story"
 	"orbweaver/bench/scenario/testbed"
+	"orbweaver/engine/page/hook"
 )
 
 // drawn are choices for a story: one of each row that is drawn.
@@ -37,6 +42,7 @@ var mixedSettings = []drawn{
 	{"bandwidth=40000", "host-bandwidth=20000", "bandwidth=100000 host-bandwidth=10000"},
 	{"max-body-files=1048576"},
 	{"ip-delay=2s", "host-delay=10s"},
+	{"hook=page=moody", "hook=page=moody hook-full=skip hook-parallel=1", "hook=link=moody", "hook=host:3:2=moody"},
 	{"max-depth=1000", "max-path-repeats=1000", "max-per-host=100000"},
 }
 
@@ -63,9 +69,9 @@ func mixedStory(seed uint64) string {
 	one := func(d drawn) string { return d[random.IntN(len(d))] }
 	var b strings.Builder
 	kind := one(drawn{"plain", "faulty", "faulty many", "faulty copies", "plain Unlinked=0.1", "faulty Unlinked=0.1"})
-	fmt.Fprintf(&b, "story Mixed_%d from=%d\nweb %s\nset stall-wait=2h\n", seed, seed-*testbed.FirstSeed, kind)
+	fmt.Fprintf(&b, "story Mixed_%d from=%d\nweb %s\nmoody\nset stall-wait=2h\n", seed, seed-*testbed.FirstSeed, kind)
 	if strings.Contains(kind, "Unlinked") { // the judge expects requests for pages that do not exist
-		fmt.Fprintf(&b, "set %s\n", one(drawn{"sitemaps", "mine=ancestors,siblings", "mine=ancestors sitemaps"}))
+		fmt.Fprintf(&b, "set %s\n", one(drawn{"sitemaps", "mine=ancestors", "mine=ancestors sitemaps"}))
 	}
 	for _, row := range mixedSettings {
 		if random.IntN(4) == 0 {
@@ -96,12 +102,57 @@ func mixedStory(seed uint64) string {
 		events()
 		b.WriteString("expect judge().Coverage == 1 and polite() and fsck()\n")
 	}
+	b.WriteString("wait 2m\n") // for a moody program
 	return b.String()
 }
 
 // Settings and events that have each their own story are drawn together, since faults are where they meet.
 func TestStories_mixed(t *testing.T) {
 	for i := range testbed.Reduce(20*(*testbed.SeedCount), 3) {
-		story.Play(t, mixedStory(*testbed.FirstSeed+30_000+uint64(i)))
+		seed := *testbed.FirstSeed + 30_000 + uint64(i)
+		program := &moody{random: rand.New(rand.NewPCG(seed, 18))}
+		story.Play(t, mixedStory(seed), story.Verbs{
+			"moody": func(s *story.Story, _ []string) { s.Rig.Hook = program },
+		})
 	}
+}
+
+// moody is a program of --hook without opinions, which is slow, silent, wrong or dead now and then. It implements
+// hook.Starter.
+type moody struct {
+	mu     sync.Mutex
+	random *rand.Rand
+}
+
+// Start implements hook.Starter.
+func (x *moody) Start(string) (hook.Program, error) {
+	if x.draw(10) == 0 {
+		return nil, errors.New("it does not start today")
+	}
+	return startPipes(x.answer), nil
+}
+
+func (x *moody) draw(n int) int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.random.IntN(n)
+}
+
+// answer answers a frame.
+func (x *moody) answer(head, _ []byte) string {
+	switch x.draw(60) {
+	case 0:
+		time.Sleep(time.Minute)
+	case 1, 2, 3:
+		time.Sleep(time.Second)
+	case 4:
+		return "?"
+	}
+	var question struct {
+		ID int `json:"id"`
+	}
+	if err := json.Unmarshal(head, &question); err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf(`{"v":1,"id":%d}`, question.ID)
 }

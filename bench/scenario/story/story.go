@@ -2,6 +2,7 @@ package story
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -47,10 +48,7 @@ func Run(t *testing.T, dir string, more Verbs) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no stories in %s: %v", dir, err)
 	}
-	verbs := crawlVerbs()
-	for name, verb := range more {
-		verbs[name] = verb
-	}
+	verbs := verbsWith(more)
 	for _, file := range files {
 		all, err := read(file)
 		if err != nil {
@@ -64,11 +62,18 @@ func Run(t *testing.T, dir string, more Verbs) {
 	}
 }
 
-// Play runs the stories of a text as subtests, and prints the text if one fails.
-func Play(t *testing.T, text string) {
+// verbsWith are the verbs of this package with more, or others in their place.
+func verbsWith(more Verbs) Verbs {
+	verbs := crawlVerbs()
+	maps.Copy(verbs, more)
+	return verbs
+}
+
+// Play runs the stories of a text as subtests, and prints the text if one fails. more is as in Run.
+func Play(t *testing.T, text string, more Verbs) {
 	t.Helper()
 	for _, s := range parse("drawn", text) {
-		t.Run(s.name, func(t *testing.T) { s.runCases(t, crawlVerbs()) })
+		t.Run(s.name, func(t *testing.T) { s.runCases(t, verbsWith(more)) })
 	}
 	if t.Failed() {
 		t.Log(text)
