@@ -227,7 +227,8 @@ func TestG09_messagesDependOnNoClock(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				for item := range items(message) {
-					kind, at := item[:1], strings.Index(item, "http")
+					// A requisite has its page in front. If it is a link of another page, too, the first one is sent.
+					kind, at := item[:1], strings.LastIndex(item, "http")
 					days[i][to+" "+kind+" "+item[max(at, 0):]] = true
 				}
 				return nil
