@@ -13,15 +13,15 @@ import (
 )
 
 // conclude finishes the archive, takes the last cut and writes the report. A full disk makes it wait for room until ctx
-// ends, or, if that is what ended the crawl, until the time to stop is over.
+// ends, or, if that or the operator ended the crawl, until the time to stop is over.
 func (r *runner) conclude(ctx, abort context.Context, err error) error {
-	if ctx.Err() != nil {
+	_, reason := r.run.State()
+	if ctx.Err() != nil || reason == lifecycle.ReasonSignal {
 		ctx = abort
 	}
 	if errors.Is(err, errDrain) {
 		err = nil
 	}
-	_, reason := r.run.State()
 	state := lifecycle.Finished
 	switch {
 	case err != nil:

@@ -27,7 +27,7 @@
 //	set NAME=VALUE ...              settings of later runs, by flag or by path in engine.Config; proxy, seeds, metadata
 //	start, end [STATE]              the crawl begins; it must end in STATE, else finished
 //	run [STATE], run hourly         both; hourly: again an hour after each stall, whose number is stalls
-//	stop, kill [power|lost]         the operator stops the crawl; its process dies
+//	stop [ERROR], kill [power|lost] the operator stops the crawl; its process dies
 //	wait TIME, wait until EXPR      virtual time
 //	pause, resume                   what an operator does meanwhile
 //	change NAME=VALUE [refused]     the same

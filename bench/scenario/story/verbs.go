@@ -212,10 +212,17 @@ func runToEnd(s *Story, words []string) {
 	end(s, words)
 }
 
-// stop is the verb "stop": the operator stops the crawl in order, unless it has finished.
-func stop(s *Story, _ []string) {
+// stop is the verb "stop": the operator stops the crawl in order, unless it has finished. With a text the run must end
+// with an error that has it.
+func stop(s *Story, words []string) {
 	s.crawl.engine.Operator().Stop()
-	s.finish(<-s.crawl.done)
+	err := <-s.crawl.done
+	if len(words) > 0 && err != nil && strings.Contains(err.Error(), words[0]) {
+		err = nil
+	} else if len(words) > 0 {
+		s.Errorf("the run ended with: %v", err)
+	}
+	s.finish(err)
 	if s.ended.State != "stopped" && s.ended.State != "finished" {
 		s.Errorf("it is %s: %s", s.ended.State, s.ended.Reason)
 	}
