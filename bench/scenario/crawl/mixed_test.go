@@ -80,7 +80,7 @@ func mixedStory(seed uint64) string {
 	}
 	events := func() {
 		for range random.IntN(5) {
-			fmt.Fprintf(&b, "start\nwait rand(40s)\n%s\n", one(mixedEvents))
+			fmt.Fprintf(&b, "start\nwait 5s + rand(40s)\n%s\n", one(mixedEvents))
 			if random.IntN(3) == 0 {
 				b.WriteString("expect fsck()\n")
 			}
