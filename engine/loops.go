@@ -38,16 +38,12 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 		}
 		g.Go("resolve", func() error { return loop.ResolveNames(ctx) })
 	}
-	last := r.loops.checkpoints.Last()
-	notBefore := last.UncleanResume.Add(r.policy.hostRules.LongestDelay(&r.cfg.Politeness))
-	if last.NotBefore.After(notBefore) {
-		notBefore = last.NotBefore
-	}
+	last, polite := r.loops.checkpoints.Last(), &r.cfg.Politeness
 	f := &schedule.Feeder{
 		Steps: &d.Journal.Steps, Workbench: d.Workbench, Todo: q.todo, MaxLeased: q.results.Cap() / 2,
 		Workers: r.cfg.Workers.Fetchers, Network: r.outages.Network, Gate: r.outages.Gate, Wake: q.feederWake,
 		Ready: d.Ready, Front: r.loops.front, WakeDistributor: q.wakeDistributor,
-		NotBefore: notBefore,
+		NotBefore: last.FirstRequest(r.policy.hostRules.LongestDelay(polite), polite.CrawlDelayMax, time.Now()),
 		IsClosing: p.limits.IsClosing, Bandwidth: r.cfg.Fetch.Bandwidth, Shares: q.shares,
 	}
 	if last.Resumed > 0 {

@@ -153,11 +153,7 @@ func newChaos(t *testing.T, seed uint64, p faultKinds) *chaos {
 	c.change = func(_ string, cfg *engine.Config, _ *engine.Seams) {
 		cfg.Workers.Fetchers = fetchers
 		for _, s := range settings {
-			name, value, hasValue := strings.Cut(s, "=")
-			if !hasValue {
-				value = "true"
-			}
-			if err := testbed.SetField(cfg, name, value); err != nil {
+			if err := testbed.Assign(cfg, s); err != nil {
 				t.Fatal(err)
 			}
 		}

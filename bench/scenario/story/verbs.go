@@ -76,7 +76,7 @@ func set(s *Story, words []string) { s.Sets = append(s.Sets, words...) }
 func (s *Story) Configure(c *engine.Config) {
 	s.T.Helper()
 	for _, word := range s.Sets {
-		name, value, has := strings.Cut(word, "=")
+		name, value, _ := strings.Cut(word, "=")
 		var err error
 		switch name {
 		case "proxy":
@@ -86,10 +86,7 @@ func (s *Story) Configure(c *engine.Config) {
 		case "metadata":
 			testbed.AllMetadata(c)
 		default:
-			if !has {
-				value = "true"
-			}
-			err = testbed.SetField(c, name, value)
+			err = testbed.Assign(c, word)
 		}
 		if err != nil {
 			s.Fatalf("%s: %v", word, err)

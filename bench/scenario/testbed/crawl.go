@@ -191,6 +191,15 @@ func JudgeSound(t *testing.T, rig *Rig, cfg engine.Config, p judge.Promise) judg
 // Wait waits in virtual time.
 func Wait(d time.Duration) { <-time.After(d) }
 
+// Assign sets what NAME=VALUE says, as SetField does; without a value it is true.
+func Assign(target any, text string) error {
+	name, value, has := strings.Cut(text, "=")
+	if !has {
+		value = "true"
+	}
+	return SetField(target, name, value)
+}
+
 // SetField sets a setting by the name of its flag, or a field by its path.
 func SetField(target any, name, text string) error {
 	if setting, found := options.Find(target, name); found {

@@ -29,6 +29,7 @@ func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
 		BytesSent:       p.senders.BytesSent.Load(), BytesReceived: p.server.bytes.Load(),
 		UnknownSendersRefused: p.server.authority.noMember.Load(), StatementsRefused: p.server.authority.unauthorised.Load(),
 	}
+	p.leases.FillReport(r, time.Now())
 	if r.Pages > 0 {
 		r.Overhead, r.Lambda = float64(r.LinksSent)/float64(r.Pages), float64(r.LinksToOtherHosts)/float64(r.Pages)
 	}
@@ -47,8 +48,8 @@ func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
 		}
 		a.URLsWaiting = int64(p.files.outbox.Counts(k.Instance()).Backlog)
 		p.accounts.FillReport(&a)
+		a.IsSilent = p.leases.IsSilent(k.Instance())
 		r.Agents = append(r.Agents, a)
 	}
-	p.leases.FillReport(r, time.Now())
 	return r
 }

@@ -176,13 +176,18 @@ func (l *Leases) send(granter string, r Request) (answered <-chan struct{}) {
 		l.handleHere(granter, []Request{r})
 		return l.answered
 	}
-	l.mu.Lock()
-	requester := l.requesters[granter]
-	l.mu.Unlock()
+	requester := l.requester(granter)
 	if requester == nil {
 		return nil
 	}
 	return requester.add(r)
+}
+
+// requester is the requester for a granter; nil if that is this agent, or cannot be asked.
+func (l *Leases) requester(granter string) *Requester {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.requesters[granter]
 }
 
 // handleHere has this agent's own Granter answer: it grants the addresses, or their granter knows no leases.
@@ -222,13 +227,16 @@ func (l *Leases) Run(ctx context.Context) error {
 
 // answerTime is how long a granter takes for an answer; 0 if it is this agent, or not known.
 func (l *Leases) answerTime(granter string) time.Duration {
-	l.mu.Lock()
-	q := l.requesters[granter]
-	l.mu.Unlock()
-	if q == nil {
-		return 0
+	if q := l.requester(granter); q != nil {
+		return q.answerTime()
 	}
-	return q.answerTime()
+	return 0
+}
+
+// IsSilent reports whether an agent, by its instance, does not answer the requests of this one.
+func (l *Leases) IsSilent(granter string) bool {
+	q := l.requester(granter)
+	return q != nil && q.isSilent()
 }
 
 // delay is the time between two exchanges with an address.
@@ -303,18 +311,11 @@ func (l *Leases) GrantsFrom(a Addr) time.Time {
 		func(g *granters) bool { return g.isSelf(a) }).Add(delay)
 }
 
-// FillReport adds what the leases count, and which of the agents of the report are silent.
+// FillReport adds what the leases count.
 func (l *Leases) FillReport(r *cluster.StatusReport, now time.Time) {
 	r.LeasesRequested, r.LeaseRequests = l.counts.requests.Load(), l.counts.questions.Load()
 	r.LeaseRequestsUnanswered, r.LeaseExchangesAborted = l.counts.unanswered.Load(), l.counts.aborted.Load()
 	r.LeasesGranted = l.granter.LeaseCount(now)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, q := range l.requesters {
-		for i := range r.Agents {
-			r.Agents[i].IsSilent = r.Agents[i].IsSilent || r.Agents[i].ID == q.agent && q.isSilent()
-		}
-	}
 }
 
 // table is a map that forgets entries that have expired and were not used for at least minAge.

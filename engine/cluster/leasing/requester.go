@@ -18,8 +18,8 @@ const (
 	// A question waits for its answer twice as long as the last one took, within these bounds. After a question without
 	// an answer the next one waits twice as long. So a slow connection has leases, and a lost granter costs little.
 	answerWait, answerWaitMost = time.Second, 4 * time.Second
-	// silentAfter is how many questions in a row have no answer until the report calls the granter silent.
-	silentAfter = 3
+	// A granter is silent after so many questions in a row without an answer, until it is not asked for silentFor.
+	silentAfter, silentFor = 3, 30 * time.Second
 )
 
 // Requester sends the requests of this agent to one granter, in one question for all that came while the last one was
@@ -172,5 +172,5 @@ func (q *Requester) answerTime() time.Duration {
 func (q *Requester) isSilent() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.unanswered >= silentAfter
+	return q.unanswered >= silentAfter && time.Since(q.retryAt) < silentFor
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"orbweaver/engine/peering/ownership"
-	"orbweaver/engine/state/cluster"
 )
 
 // grace is how long agents may act by an earlier view.
@@ -164,11 +163,7 @@ func TestRequester_aSlowConnectionHasLeases(t *testing.T) {
 			}
 			return granted
 		}
-		isSilent := func() bool {
-			r := cluster.StatusReport{Agents: []cluster.AgentReport{{ID: "b"}}}
-			a.leases.FillReport(&r, time.Now())
-			return r.Agents[0].IsSilent
-		}
+		isSilent := func() bool { return a.leases.IsSilent(both[1].Instance()) }
 		for life := range 3 {
 			if !acquire() {
 				t.Fatalf("life %d: the address is not granted", life)

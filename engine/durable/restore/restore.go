@@ -88,7 +88,7 @@ func (c *Crawl) Restore(m *manifest.Manifest) (Result, error) {
 	c.wakeSites()
 	clocks := lifecycle.NewResumed(m.Clocks(), c.Boot)
 	m.NotBefore, m.UncleanResume = clocks.Moment(m.NotBefore), clocks.Moment(m.UncleanResume)
-	if !m.Clean {
+	if !m.Clean || m.UncleanResume.After(clocks.Now) {
 		m.UncleanResume = clocks.Now
 	}
 	c.Sites.UncleanResume = m.UncleanResume

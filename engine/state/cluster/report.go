@@ -67,7 +67,7 @@ type AgentReport struct {
 	Share       float64    `json:"share"`                 // of all hosts
 	URLsWaiting int64      `json:"urls_waiting"`          // URLs in the outbox for it
 
-	// IsSilent says that its last three requests for address leases had no answer: sites of its addresses wait.
+	// IsSilent says that it has not answered three requests for address leases, and is still asked.
 	IsSilent bool `json:"is_silent,omitempty"`
 
 	URLsReceived      int64  `json:"urls_received"`                 // in its messages; a long URL counts as several

@@ -117,6 +117,19 @@ func (m *Manifest) ReadyQueue() *queued.ReadyCheckpoint {
 	return &queued.ReadyCheckpoint{Urgent: m.Urgent, Others: m.Ready}
 }
 
+// FirstRequest is the time before which no request may be made. delay is the longest delay of sites in general, and
+// crawlDelayMax that of sites with a Crawl-delay: no wait is longer, though the clock was set back while the crawl ran.
+func (m *Manifest) FirstRequest(delay, crawlDelayMax time.Duration, now time.Time) time.Time {
+	first := m.UncleanResume.Add(delay)
+	if m.NotBefore.After(first) {
+		first = m.NotBefore
+	}
+	if last := now.Add(max(delay, crawlDelayMax)); first.After(last) {
+		return last
+	}
+	return first
+}
+
 // StoreID is the number of the data in this directory.
 func (m *Manifest) StoreID() uint64 {
 	if m.Store != 0 {

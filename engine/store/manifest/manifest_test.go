@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/lifecycle"
@@ -73,5 +74,30 @@ func TestHostile_S10_aManifestOfAnotherVersionIsRefused(t *testing.T) {
 	}
 	if _, err := Read(fsys, "."); !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "orbweaver-manifest 1") {
 		t.Errorf("%v", err)
+	}
+}
+
+// The first request waits for what is known of the last ones, and never longer than a site may ask for. A clock that
+// was set back by a day while the crawl ran leaves times a day ahead.
+func TestFirstRequest_isNeverFarAhead(t *testing.T) {
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	in := func(d time.Duration) time.Time { return now.Add(d) }
+	for _, c := range []struct {
+		what                     string
+		notBefore, uncleanResume time.Time
+		want                     time.Duration // from now; below 0: at once
+	}{
+		{"nothing", time.Time{}, time.Time{}, -1},
+		{"just resumed after a kill", time.Time{}, now, 4 * time.Second},
+		{"resumed long ago", time.Time{}, in(-time.Hour), -1},
+		{"rebuilt", in(time.Minute), in(-time.Hour), time.Minute},
+		{"rebuilt, and killed since", in(time.Second), now, 4 * time.Second},
+		{"clock set back after a kill", time.Time{}, in(24 * time.Hour), 5 * time.Minute},
+		{"clock set back after a rebuild", in(24 * time.Hour), time.Time{}, 5 * time.Minute},
+	} {
+		m := Manifest{NotBefore: c.notBefore, UncleanResume: c.uncleanResume}
+		if got := m.FirstRequest(4*time.Second, 5*time.Minute, now).Sub(now); max(got, -1) != c.want {
+			t.Errorf("%s: %v, want %v", c.what, got, c.want)
+		}
 	}
 }
