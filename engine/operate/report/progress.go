@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"runtime/metrics"
 	"slices"
 	"strconv"
@@ -90,7 +91,11 @@ func (r *ProgressRecorder) line(now time.Time, c Report) string {
 func (r *Report) StatsLine() string {
 	list := make([]string, 0, len(r.Stats))
 	for _, name := range slices.Sorted(maps.Keys(r.Stats)) {
-		list = append(list, name+"="+strconv.FormatFloat(r.Stats[name], 'f', -1, 64))
+		format := byte('f')
+		if math.Abs(r.Stats[name]) >= 1e21 { // as in JSON
+			format = 'e'
+		}
+		list = append(list, name+"="+strconv.FormatFloat(r.Stats[name], format, -1, 64))
 	}
 	return strings.Join(list, " ")
 }

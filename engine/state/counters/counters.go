@@ -170,7 +170,9 @@ type Sums struct {
 // sumsMost is the largest number of names: programs of the user name them, too (--hook).
 const sumsMost = 256
 
-// Add adds to a number. 0 makes it known. A name that is not known is left out if there are sumsMost.
+// Add adds to a number. 0 makes it known. A name that is not known is left out if there are sumsMost. A sum that would
+// be infinite is the largest number there is, since JSON has no infinity: the manifest could not be written, and never
+// again. What is no number adds nothing.
 func (s *Sums) Add(name string, n float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,8 +180,16 @@ func (s *Sums) Add(name string, n float64) {
 		s.mu.of = make(map[string]float64)
 	}
 	if _, isKnown := s.mu.of[name]; isKnown || len(s.mu.of) < sumsMost {
-		s.mu.of[name] += n
+		s.mu.of[name] = finite(s.mu.of[name] + finite(n))
 	}
+}
+
+// finite returns the finite number that is nearest to n, and 0 for what is no number.
+func finite(n float64) float64 {
+	if math.IsNaN(n) {
+		return 0
+	}
+	return max(-math.MaxFloat64, min(math.MaxFloat64, n))
 }
 
 // Load returns a copy of all; nil for none.

@@ -2,6 +2,8 @@ package counters
 
 import (
 	"encoding/json"
+	"maps"
+	"math"
 	"reflect"
 	"testing"
 
@@ -26,6 +28,27 @@ func TestTotals_surviveLiveAndJSON(t *testing.T) {
 	}
 	if err := json.Unmarshal(text, &read); err != nil || read != want {
 		t.Errorf("%s: %v, %+v", text, err, read)
+	}
+}
+
+// Sums stay finite whatever is added, live or from the journal: JSON has no infinity, so that the manifest could not be
+// written any more.
+func TestSums_stayFinite(t *testing.T) {
+	var sums Sums
+	for _, n := range []float64{1e308, 1e308, math.Inf(1)} {
+		sums.Add("up", n)
+		sums.Add("down", -n)
+	}
+	entry := AppendSum(AppendSum(AppendSum(nil, "up", 1e308), "nothing", math.NaN()), "both", math.Inf(1))
+	if err := sums.AddAll(AppendSum(entry, "both", math.Inf(-1))); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{"up": math.MaxFloat64, "down": -math.MaxFloat64, "nothing": 0, "both": 0}
+	if got := sums.Load(); !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if _, err := json.Marshal(sums.Load()); err != nil {
+		t.Error(err)
 	}
 }
 
