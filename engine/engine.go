@@ -118,6 +118,7 @@ type loops struct {
 	deadSites    *schedule.DeadSites
 	distributor  *schedule.Distributor
 	front        *schedule.Front
+	backlog      *schedule.Backlog
 	flusher      *schedule.Flusher
 	returner     *schedule.Returner
 	stall        *ending.StallDetector

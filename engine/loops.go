@@ -44,7 +44,7 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 		Workers: r.cfg.Workers.Fetchers, Network: r.outages.Network, Gate: r.outages.Gate, Wake: q.feederWake,
 		Ready: d.Ready, Front: r.loops.front, WakeDistributor: q.wakeDistributor,
 		NotBefore: last.FirstRequest(r.policy.hostRules.LongestDelay(polite), polite.CrawlDelayMax, time.Now()),
-		IsClosing: p.limits.IsClosing, Bandwidth: r.cfg.Fetch.Bandwidth, Shares: q.shares,
+		IsClosing: p.limits.IsClosing, Bandwidth: r.cfg.Fetch.Bandwidth, Shares: q.shares, Backlog: r.loops.backlog,
 	}
 	if last.Resumed > 0 {
 		r.loops.stall.RetryAll(time.Now())
@@ -141,12 +141,20 @@ func (r *runner) newDNSSource() (journal.DNSSource, error) {
 	return journal.NewDNSRecorder(resolver, r.disk.Journal, r.policy.limits, encoder), err
 }
 
+// noteStored is called when a Page has returned to the pool, with how many have not.
+func (r *runner) noteStored(pages int64) {
+	if pages == 0 {
+		r.queues.wakeDistributor()
+	}
+	r.loops.backlog.NoteStored(pages)
+}
+
 // parsing returns what the parse workers share.
 func (r *runner) parsing() *parsers.Crawl {
 	a := &r.cfg.Archive
 	d, p, q := &r.disk, &r.policy, &r.queues
 	return &parsers.Crawl{
-		Pages: q.pages, Pool: q.pool, PagesOut: &q.pagesOut, LastOut: q.wakeDistributor,
+		Pages: q.pages, Pool: q.pool, PagesOut: &q.pagesOut, Stored: r.noteStored,
 		Journal: d.Journal, InFlight: q.inFlight, Limits: p.limits, Log: d.Log, Sites: r.loops.sites,
 		Answered: r.cluster, Previous: d.Previous, Others: d.Others, Agents: r.cluster, Near: d.Near,
 		Traps: p.traps, Sources: parsers.LinkSources{Miner: p.miner, Hook: p.hook, Judge: p.judge},

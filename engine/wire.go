@@ -155,6 +155,9 @@ func (o *opener) wireSchedule() {
 	l.stall = ending.NewStallDetector(d.Workbench, p.live, &d.Journal.Count, q.wakeFeeder)
 	l.stall.IsRefused = o.outages.Way.HasRefusedAll
 	l.failingSites = ending.NewReporter(d.Workbench, l.stall)
+	l.backlog = &schedule.Backlog{
+		Pages: &q.pagesOut, Parsers: cfg.Workers.Parsers + cfg.Workers.Hooked, WakeFeeder: q.wakeFeeder,
+	}
 	l.front = schedule.NewFront(d.Workbench, cfg.Workers.Fetchers, func(now time.Time) int {
 		return q.shares.NewWaiting(now) + q.unresolved.Len()
 	})
@@ -220,7 +223,7 @@ func (o *opener) newCollector() *report.Collector {
 			PagesOut: &q.pagesOut, FrontWanted: l.front.Required, Spilled: l.distributor.Spilled, Sites: l.sites.Counts,
 			SiteMoves:   func() (frozen, thawed int64) { return l.sites.Evicted.Load(), l.sites.Reloaded.Load() },
 			BytesStored: d.ArchiveBytes, Unresolved: q.unresolved.Len,
-			ParsersBehind: func() bool { return len(q.pages) == cap(q.pages) },
+			ParsersBehind: func() bool { return len(q.pages) == cap(q.pages) || l.backlog.IsHolding(time.Now()) },
 			Front:         l.front.Size, Fetchers: o.outages.Network.Workers,
 			ConnsReused: o.cfg.reusedConns, Cookies: p.cookieStats(o.cfg.Cookies.Mode),
 			FilterErrors: func() map[string]int64 { return p.filterErrors(l.frontier) },

@@ -20,6 +20,7 @@ type Options struct {
 	KeepAlive time.Duration // how long a connection stays open for the next request; 0 for one connection a page
 	Fetchers  int
 	Visit     order.Visit   // the order of visits
+	Score     string        // an expression: the score of a link, for the order focused
 	MaxPages  int64         // 0 for all
 	MaxTime   time.Duration // 0 for no limit
 	GiveUp    time.Duration // how long a site may fail that has answered before; 0 for the engine's default

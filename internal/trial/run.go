@@ -46,7 +46,7 @@ func crawl(ctx context.Context, o *Options, w OpenWeb, r *Result) error {
 	cfg.Dir, cfg.Archive.Version = o.Dir, o.Version
 	cfg.Limits.MaxPages, cfg.Limits.MaxTime, cfg.Limits.GiveUp = o.MaxPages, limits.For(o.MaxTime), o.GiveUp
 	cfg.Workers.Fetchers, cfg.Workers.KeepAlive = o.Fetchers, cmp.Or(o.KeepAlive, -1)
-	cfg.Order.Visit = o.Visit
+	cfg.Order.Visit, cfg.Filters.Score = o.Visit, o.Score
 	cfg.Workbench.MemoryMax, cfg.Sieve.BucketBytes = o.Memory.Workbench, o.Memory.Sieve
 	cfg.Admission.CacheMemory = o.Memory.Cache
 	cfg.Archive.Level, cfg.Archive.Metadata = o.Records.Level, o.Records.Metadata

@@ -56,6 +56,7 @@ type throughputCommand struct {
 	Fetchers  int           `help:"Fetch workers." default:"1024" placeholder:"N"`
 	KeepAlive time.Duration `help:"Keep connections for so long, in the bare loop, too; 0 for one connection a page." default:"0" placeholder:"TIME"`
 	Visit     order.Visit   `type:"term" help:"Order of visits, as that of crawl." default:"breadth-first" placeholder:"ORDER"`
+	Score     string        `help:"Score of links, for the order focused." placeholder:"EXPR"`
 	throughputRecords
 	Seed     int64  `help:"Which web." default:"1" placeholder:"N"`
 	Digests  int    `help:"Compare one payload of so many with the truth." default:"1" placeholder:"N"`
@@ -111,7 +112,7 @@ func (c *throughputCommand) Run(inv *command.Invocation) error {
 		web.World.PagesPerHostMean = max(c.PerHost/2, 1)
 	}
 	o.HostDelay, o.IPDelay, o.Fetchers, o.KeepAlive = c.HostDelay, c.IPDelay, c.Fetchers, c.KeepAlive
-	o.Visit = c.Visit
+	o.Visit, o.Score = c.Visit, c.Score
 	o.Records.Level, o.Records.Via, o.Records.Outlinks = c.Level, c.Via, c.Outlinks
 	if o.Records.Metadata, err = parsers.ParseMetadataMode(c.Metadata); err != nil {
 		return command.Misuse(fmt.Errorf("--metadata: %w", err))

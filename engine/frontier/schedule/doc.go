@@ -4,6 +4,7 @@
 //	Distributor  ready queue -> workbench, or the disk queues of sites that have many; it ends the crawl
 //	ResolveLoop  a new site -> its address -> workbench
 //	Feeder       due Visits of the workbench -> fetch workers; it decides how many are out
+//	Backlog      fewer of them, while the parse workers are behind
 //	Returner     Results of fetch workers -> workbench
 //	DeadSites    a site that is given up: each of its URLs gets its outcome
 //	Front        how many IP addresses are due soon, and how many should be

@@ -17,7 +17,8 @@ import (
 // use: a Visit in the queue holds its IP address. FeedVisits runs in one goroutine.
 //
 // The Feeder alone decides how many Visits are out, and so how many fetch workers are active. If that number falls, it
-// takes Visits back that no worker has taken. They return to the workbench as they were.
+// takes Visits back that no worker has taken. They return to the workbench as they were. Backlog says how many are out
+// while the parse workers are behind.
 type Feeder struct {
 	Steps           *journal.Steps
 	Workbench       *visit.Workbench
@@ -33,9 +34,11 @@ type Feeder struct {
 	IsClosing       func() bool // only page requisites are still fetched
 	Bandwidth       *bandwidth.Limits
 	Shares          *visit.Shares
+	Backlog         *Backlog
 	NotBefore       time.Time // after a kill, which host was asked last is not known: no host is asked before this time
 
 	visits []visit.Visit
+	out    int // Visits that were out after the last batch
 }
 
 const (
@@ -72,8 +75,13 @@ func (f *Feeder) feed(now time.Time) (moved int, full bool) {
 	f.Steps.Begin()
 	most, active := f.visitsMost()
 	leased := f.Workbench.Counts().Leased
-	f.takeBack(leased-most, now)
-	room := max(most-leased, f.Shares.PromptRoom(active))
+	held := f.Backlog.visitsMost(most, f.out, f.out-leased, now)
+	leased -= f.takeBack(leased-held, now)
+	f.out = leased
+	room := held - leased
+	if held == most {
+		room = max(room, f.Shares.PromptRoom(active))
+	}
 	room = min(feedBatch, f.Bandwidth.VisitsMax(), f.Todo.Cap()-f.Todo.Len(), room)
 	if room <= 0 {
 		f.Steps.End()
@@ -85,6 +93,7 @@ func (f *Feeder) feed(now time.Time) (moved int, full bool) {
 		f.holdPages(now)
 	}
 	f.divide(active, now)
+	f.out = leased + len(f.visits)
 	f.Steps.End()
 	for i := range f.visits {
 		if !f.Todo.TryPut(f.visits[i]) {
@@ -120,17 +129,18 @@ func (f *Feeder) divide(active int, now time.Time) {
 	f.visits = f.visits[:kept]
 }
 
-// takeBack returns up to n Visits to the workbench that no fetch worker has taken.
-func (f *Feeder) takeBack(n int, now time.Time) {
-	for ; n > 0; n-- {
+// takeBack returns up to n Visits to the workbench that no fetch worker has taken, and how many these are.
+func (f *Feeder) takeBack(n int, now time.Time) (taken int) {
+	for ; taken < n; taken++ {
 		v, ok := f.Todo.TryTake()
 		if !ok {
-			return
+			return taken
 		}
 		f.Workbench.Release(&v, workbench.Release{Unused: v.Items}, now)
 		f.Shares.GiveBack(v.Class)
 		f.Bandwidth.GiveBack()
 	}
+	return taken
 }
 
 // holdPages returns the Visits whose next item is a page. Their sites wait for page requisites. If they have some on
@@ -154,7 +164,12 @@ func (f *Feeder) holdPages(now time.Time) {
 // ended.
 func (f *Feeder) waitForVisits(ctx context.Context, full bool) bool {
 	var due <-chan time.Time
-	if !full {
+	switch {
+	case full && f.Backlog.isLimited.Load(): // the limit grows with time
+		timer := time.NewTimer(backlogPause)
+		defer timer.Stop()
+		due = timer.C
+	case !full:
 		if next, ok := f.Workbench.DueTimes().Next(); ok {
 			timer := time.NewTimer(max(time.Until(next), feedPause))
 			defer timer.Stop()

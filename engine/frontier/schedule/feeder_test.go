@@ -49,6 +49,7 @@ func newFeederRig(t *testing.T, siteCount int, change func(f *Feeder)) *feederRi
 		Steps:  g.Steps, Workbench: g.Workbench, Todo: mpmc.New[visit.Visit](16), MaxLeased: 32, Workers: 16,
 		Network: outage.NewNetwork(16, func(string, ...any) {}), Gate: g.Gate,
 		Wake: wake, Ready: g.Ready, Front: g.Front, WakeDistributor: func() { g.woken++ },
+		Backlog: &Backlog{Pages: &g.pagesOut, WakeFeeder: func() { notify.Send(wake) }},
 	}
 	if change != nil {
 		change(g.feeder)

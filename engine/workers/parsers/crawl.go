@@ -28,8 +28,8 @@ import (
 type Crawl struct {
 	Pages    <-chan *fetch.Page // from the fetch workers
 	Pool     *fetch.Pool
-	PagesOut *atomic.Int64 // Pages between a fetch worker and the pool
-	LastOut  func()        // called when PagesOut becomes 0
+	PagesOut *atomic.Int64     // Pages between a fetch worker and the pool
+	Stored   func(pages int64) // called when PagesOut has become so many
 
 	Journal  *journal.Store
 	InFlight *attempt.InFlight

@@ -60,9 +60,7 @@ func (w *Worker) Run(ctx context.Context, onError func(error)) (err error) {
 		}
 		w.crawl.InFlight.Detach(attempt.Of(p))
 		w.crawl.Pool.Put(p)
-		if w.crawl.PagesOut.Add(-1) == 0 {
-			w.crawl.LastOut()
-		}
+		w.crawl.Stored(w.crawl.PagesOut.Add(-1))
 	}
 	return err
 }
