@@ -158,8 +158,8 @@ func (o *opener) wireSchedule() {
 	l.backlog = &schedule.Backlog{
 		Pages: &q.pagesOut, Parsers: cfg.Workers.Parsers + cfg.Workers.Hooked, WakeFeeder: q.wakeFeeder,
 	}
-	l.front = schedule.NewFront(d.Workbench, cfg.Workers.Fetchers, func(now time.Time) int {
-		return q.shares.NewWaiting(now) + q.unresolved.Len()
+	l.front = schedule.NewFront(d.Workbench, cfg.Workers.Fetchers, func() int {
+		return q.shares.NewWaiting() + q.unresolved.Len()
 	})
 	l.flusher = schedule.NewFlusher(&d.Journal.Count, d.Journal.Disk, d.Sieve, d.Ready, q.wakeDistributor)
 	l.frontier.UrgentAdded = l.flusher.UrgentAdded
@@ -222,7 +222,7 @@ func (o *opener) newCollector() *report.Collector {
 		Numbers: report.Numbers{
 			PagesOut: &q.pagesOut, FrontWanted: l.front.Required, Spilled: l.distributor.Spilled, Sites: l.sites.Counts,
 			SiteMoves:   func() (frozen, thawed int64) { return l.sites.Evicted.Load(), l.sites.Reloaded.Load() },
-			BytesStored: d.ArchiveBytes, Unresolved: q.unresolved.Len,
+			BytesStored: d.ArchiveBytes, Unresolved: q.unresolved.Len, SitesHeld: q.shares.Waiting,
 			ParsersBehind: func() bool { return len(q.pages) == cap(q.pages) || l.backlog.IsHolding(time.Now()) },
 			Front:         l.front.Size, Fetchers: o.outages.Network.Workers,
 			ConnsReused: o.cfg.reusedConns, Cookies: p.cookieStats(o.cfg.Cookies.Mode),

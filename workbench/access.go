@@ -67,7 +67,7 @@ func (x Site[S]) Postpone(siteDue, ipDue time.Time) {
 }
 
 // Hasten moves a later due time of the site back to due, for a delay that the caller set and no longer needs. It does
-// nothing to a leased site. No other method moves a due time back.
+// nothing to a leased site. Only DueTimes.Hasten moves a due time back, too.
 func (x Site[S]) Hasten(due time.Time) {
 	x.w.mu.Lock()
 	defer x.w.mu.Unlock()

@@ -69,6 +69,27 @@ func (d DueTimes[S]) Anchor(now, was time.Time) {
 	d.w.contents.clock.anchorAt(now, was)
 }
 
+// Hasten moves the due time of a site back to due, if it is was: a delay that the caller set, and no other since. It
+// reports whether it did. It borrows key.
+func (d DueTimes[S]) Hasten(key []byte, was, due time.Time) bool {
+	hash := d.w.contents.sites.hash(key)
+	d.w.mu.Lock()
+	defer d.w.mu.Unlock()
+	c := &d.w.contents
+	vs := c.sites.use(hash, key)
+	if vs == nil {
+		return false
+	}
+	s := c.sites.of(vs)
+	if s.has(flagLeased) || s.due != c.clock.offset(was) {
+		return false
+	}
+	c.touch(s)
+	s.due = min(s.due, c.clock.offset(due))
+	c.reconcile(s, s.state())
+	return true
+}
+
 // EndHolds ends the hold of all sites: see Release.Hold. It holds the lock for all of them.
 func (d DueTimes[S]) EndHolds() {
 	d.w.mu.Lock()

@@ -135,7 +135,7 @@ func illnesses() map[string]*illness {
 		"there are four fetch workers, and servers take 2 s": {
 			web: testbed.OutageWeb{Sites: 80, Pages: 50}, seams: fewDescriptors(1000, 2*time.Second),
 			change: func(cfg *engine.Config) { fast(cfg); cfg.Workers.Fetchers = 4 },
-			after:  21 * time.Second, cause: doctor.Fetchers, says: "all 4 fetch workers",
+			after:  21 * time.Second, cause: doctor.Fetchers, says: "4 fetch workers",
 		},
 		"the network is down": {
 			web: testbed.OutageWeb{Sites: 30, Pages: 50, Condition: testbed.Lasting(testbed.Condition{BlackHole: true},

@@ -87,6 +87,7 @@ func (f *Feeder) feed(now time.Time) (moved int, full bool) {
 		f.Steps.End()
 		return 0, true
 	}
+	f.callHeld(active, room, now)
 	f.visits = f.Workbench.Acquire(now, f.visits[:0], room)
 	moved = len(f.visits)
 	if f.IsClosing() {
@@ -118,13 +119,25 @@ func (f *Feeder) visitsMost() (most, active int) {
 	}
 }
 
-// divide returns the Visits that must wait for a worker, since slow hosts have all those of their share.
+// callHeld makes up to most sites due that waited for a worker of their share, if there are workers.
+func (f *Feeder) callHeld(active, most int, now time.Time) {
+	for called := 0; called < most; {
+		h, ok := f.Shares.NextHeld(active, called, now)
+		if !ok {
+			return
+		}
+		if f.Workbench.DueTimes().Hasten(h.Key, h.Until, h.Due) {
+			called++
+		}
+	}
+}
+
+// divide returns the Visits that must wait for a worker, since others have all those of their share.
 func (f *Feeder) divide(active int, now time.Time) {
 	kept := f.Shares.Divide(f.visits, active, now)
 	for i := kept; i < len(f.visits); i++ {
 		v := &f.visits[i]
-		siteDue, addrDue := f.Shares.DueAgain(v, f.Front.ordered.Load() > 0, now)
-		f.Workbench.Release(v, workbench.Release{Unused: v.Items, SiteDue: siteDue, IPDue: addrDue}, now)
+		f.Workbench.Release(v, workbench.Release{Unused: v.Items, SiteDue: f.Shares.Hold(v, now)}, now)
 	}
 	f.visits = f.visits[:kept]
 }

@@ -333,3 +333,46 @@ func TestFeeder_widensTheFront(t *testing.T) {
 		}
 	})
 }
+
+// Thousands of new sites that are due at once, as at the start of a crawl, are all asked as soon as workers are free
+// for them. Meanwhile their share leaves workers for other sites.
+func TestFeeder_asksManyNewSitesWithoutIdleWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const sites, exchange = 3000, 10 * time.Millisecond
+		g := newFeederRig(t, 0, nil)
+		for i := range sites {
+			vs, _ := g.Workbench.GetOrAdd(fmt.Appendf(nil, "http://new%d.test", i))
+			g.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 1, byte(i >> 8), byte(i)}), time.Now())
+			g.Workbench.Push(vs, path("/"))
+		}
+		begin, last := time.Now(), time.Now()
+		var mu sync.Mutex
+		var fetched, busy, peak int
+		var workers sync.WaitGroup
+		for range g.feeder.Workers {
+			workers.Go(func() {
+				for v, err := g.feeder.Todo.TakeNext(t.Context()); err == nil; v, err = g.feeder.Todo.TakeNext(t.Context()) {
+					mu.Lock()
+					busy, fetched = busy+1, fetched+1
+					peak = max(peak, busy)
+					mu.Unlock()
+					time.Sleep(exchange)
+					mu.Lock()
+					busy, last = busy-1, time.Now()
+					mu.Unlock()
+					g.Workbench.Release(&v, workbench.Release{}, time.Now())
+					g.feeder.Shares.GiveBack(v.Class)
+					notify.Send(g.feeder.Wake)
+				}
+			})
+		}
+		notify.Send(g.feeder.Wake)
+		time.Sleep(10 * time.Minute)
+		g.feeder.Todo.Close()
+		workers.Wait()
+		// 14 of 16 workers are for new sites
+		if took, least := last.Sub(begin), sites/14*exchange; fetched != sites || peak != 14 || took > least*11/10 {
+			t.Errorf("%d sites of %d with %d workers in %v, want %v", fetched, sites, peak, took, least)
+		}
+	})
+}

@@ -14,9 +14,9 @@ type Front struct {
 	workbench  *visit.Workbench
 	fetchers   int64
 	required   atomic.Int64
-	ordered    atomic.Uint64           // ready URLs in the queues of an order: if any, the front is as small as can be
-	nothingDue atomic.Bool             // if so: the fetch workers have found nothing due since nextAdjust was set
-	waiting    func(now time.Time) int // sites that are due, but must wait for a worker or for their address
+	ordered    atomic.Uint64 // ready URLs in the queues of an order: if any, the front is as small as can be
+	nothingDue atomic.Bool   // if so: the fetch workers have found nothing due since nextAdjust was set
+	waiting    func() int    // sites that are due, but must wait for a worker or for their address
 
 	nextAdjust time.Time // of required, if ordered
 
@@ -39,7 +39,7 @@ const (
 // NewFront returns the front of a crawl with so many fetch workers.
 //
 // waiting returns how many sites are due, or will be, and wait for a worker or for their address.
-func NewFront(w *visit.Workbench, fetchers int, waiting func(now time.Time) int) *Front {
+func NewFront(w *visit.Workbench, fetchers int, waiting func() int) *Front {
 	f := &Front{workbench: w, fetchers: int64(fetchers), waiting: waiting}
 	f.required.Store(frontLeast * f.fetchers)
 	return f
@@ -105,7 +105,7 @@ func (f *Front) room(now time.Time) int64 {
 		f.uncounted = true
 		return 0
 	}
-	room := want - int64(f.workbench.DueTimes().Front(now, orderedSoon)+f.waiting(now.Add(orderedSoon)))
+	room := want - int64(f.workbench.DueTimes().Front(now, orderedSoon)+f.waiting())
 	if room <= 0 {
 		f.largeSize, f.nextCount = want, now.Add(frontPause)
 	}

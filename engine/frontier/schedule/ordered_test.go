@@ -169,7 +169,7 @@ func TestPlacer_aFullDiskLosesNoOrderedURL(t *testing.T) {
 func TestFront_isSmallForAnOrder(t *testing.T) {
 	r := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)
 	waiting := 0
-	f := NewFront(r.Workbench, 8, func(time.Time) int { return waiting })
+	f := NewFront(r.Workbench, 8, func() int { return waiting })
 	f.ordered.Store(1)
 	now := time.Now()
 	if room := f.room(now); room != 16 {

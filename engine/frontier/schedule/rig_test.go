@@ -168,4 +168,4 @@ func lenOnDisk(queues sites.DiskQueues, vs *visit.State) uint64 {
 	return n
 }
 
-func noneWaiting(time.Time) int { return 0 }
+func noneWaiting() int { return 0 }

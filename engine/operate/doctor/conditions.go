@@ -69,10 +69,13 @@ func (f *Figures) isNetworkShort() bool {
 
 func (f *Figures) areServersSilent() bool { return f.Servers.Down > 0 && f.Hosts.Unresolved > 0 }
 
-// areWorkersShort reports whether all fetch workers are busy, and sites wait for one.
+// areWorkersShort reports whether all fetch workers that may serve them are busy, and sites wait for one.
 func (f *Figures) areWorkersShort() bool {
-	return f.Busy >= f.Fetchers && (f.Hosts.DueNow > 0 || f.Old.SitesWait)
+	return f.Busy >= f.Fetchers && f.Hosts.DueNow > 0 || f.areSharesFull()
 }
+
+// areSharesFull reports whether new or slow sites have all fetch workers of their share: half of them at least.
+func (f *Figures) areSharesFull() bool { return f.SitesHeld > 0 && 2*f.Busy >= f.Fetchers }
 
 // areHoles reports whether most fetch workers wait for servers that do not answer.
 func (f *Figures) areHoles() bool { return f.Old.Count > 0 && 2*f.Old.Count >= f.Fetchers }
@@ -241,11 +244,12 @@ func allWorkers(n int) string {
 }
 
 func fetchers(f *Figures) (text, remedy, ifLifted string) {
-	more := "more exchanges"
-	if f.Hosts.DueNow > 0 {
-		more = plural.Count(f.Hosts.DueNow, "more exchange")
+	text = allWorkers(f.Fetchers) + " in an exchange"
+	if f.Busy < f.Fetchers {
+		text = fmt.Sprintf("%d of %d fetch workers are in an exchange; the others are not for new or slow sites",
+			f.Busy, f.Fetchers)
 	}
-	return fmt.Sprintf("%s in an exchange", allWorkers(f.Fetchers)), "raise --fetchers", more + " could begin now"
+	return text, "raise --fetchers", plural.Count(f.Hosts.DueNow+f.SitesHeld, "more exchange") + " could begin now"
 }
 
 func names(f *Figures) (text, remedy, ifLifted string) {

@@ -22,6 +22,7 @@ type Figures struct {
 	Fetchers, Busy int // fetch workers, and those in an exchange
 	Old            OldExchanges
 
+	SitesHeld     int // due sites, new or slow, that wait for a fetch worker of their share
 	ParsersBehind bool
 	PagesOut      int64 // fetched, and not yet stored
 	MemoryFull    bool  // the workbench has no room for more URLs
@@ -63,7 +64,6 @@ type OldExchanges struct {
 	Count     int
 	OldestURL string
 	OldestAge time.Duration
-	SitesWait bool // sites that are due wait for a fetch worker
 }
 
 // Peer is the other agent for which the most URLs wait.
@@ -158,7 +158,7 @@ func Diagnose(f *Figures) []Diagnosis {
 }
 
 // isIdle reports whether fetch workers have nothing to do, though they take all sites that are due.
-func (f *Figures) isIdle() bool { return f.Busy+f.Hosts.DueNow < f.Fetchers }
+func (f *Figures) isIdle() bool { return f.Busy+f.Hosts.DueNow < f.Fetchers && !f.areSharesFull() }
 
 // isMost reports whether n is at least nine tenths of all.
 func isMost(n, all uint64) bool { return n > 0 && 10*n >= 9*all }

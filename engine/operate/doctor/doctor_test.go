@@ -63,6 +63,7 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 			f.Bodies, f.Busy, f.Old.Count = bodyfile.Stats{Files: 4, Bytes: 9 << 20, Waiting: 80, Waits: 95}, 100, 95
 		}, "80 exchanges wait for room, and 4 body files have 9 MiB"},
 		{Fetchers, func(f *Figures) { f.Busy, f.Old.Count, f.Hosts.DueNow = 100, 2, 60 }, "all 100"},
+		{Fetchers, func(f *Figures) { f.Busy, f.SitesHeld = 75, 60 }, "75 of 100 fetch workers are in an exchange"},
 		{Memory, func(f *Figures) { f.MemoryFull, f.Hosts.OnDiskOnly = true, 12 }, "12 of 40 sites"},
 		{Politeness, func(f *Figures) { f.MemoryFull = true }, "40 sites with 1,000 URLs"},
 		{FailingSite, func(f *Figures) {

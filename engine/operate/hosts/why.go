@@ -166,7 +166,8 @@ func (l *Lister) siteWait(v *view, now time.Time) (reason, text string) {
 	case s.Failures < 0:
 		return BackOff, fmt.Sprintf("requests to slow down in a row: %d, the last: %s", -s.Failures, streak.LastOutcome)
 	case left > slowed+slowed/4+time.Second:
-		return OtherWait, "its delay was lengthened before: by a shorter limit, another agent or an earlier run"
+		return OtherWait, "it waits for a fetch worker of new or slow sites, or its delay was lengthened before: by a " +
+			"shorter limit, another agent or an earlier run"
 	case slowed > delay:
 		return SlowedDown, fmt.Sprintf("%s between two requests, lengthened from %s after requests to slow down",
 			slowed.Round(time.Millisecond), delay)

@@ -74,7 +74,7 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	if addr := o.parts.Outages.NameServers.Hijack(); addr.IsValid() {
 		f.Servers.Hijack = addr.String()
 	}
-	f.Old.SitesWait = o.parts.Shares.IsShort(now)
+	f.SitesHeld = o.parts.Shares.Waiting()
 	for _, x := range o.parts.Exchanges.List(o.parts.Outages.Network.Workers()) {
 		age := now.Sub(x.Began)
 		if age < doctor.OldExchange {

@@ -79,6 +79,7 @@ type Numbers struct {
 	Front         func() int // addresses with something due soon
 	Fetchers      func() int // fetch workers that should be active
 	Unresolved    func() int // sites without an address
+	SitesHeld     func() int // due sites, new or slow, that wait for a fetch worker of their share
 	ParsersBehind func() bool
 	ConnsReused   func() int64
 	Cookies       func() cookie.Stats

@@ -48,6 +48,7 @@ import (
 type collectorRig struct {
 	*Collector
 	pagesOut      atomic.Int64
+	sitesHeld     int
 	unresolved    int
 	parsersBehind bool
 	agent         ownAgent
@@ -165,8 +166,9 @@ func newCollectorRig(t *testing.T) *collectorRig {
 			Sites:       func() (known, cold int) { return 70, 20 },
 			SiteMoves:   func() (frozen, thawed int64) { return 30, 10 },
 			BytesStored: func() int64 { return 6 }, Front: func() int { return 1 },
-			Unresolved: func() int { return r.unresolved }, ParsersBehind: func() bool { return r.parsersBehind },
-			ConnsReused: func() int64 { return 7 }, Cookies: func() cookie.Stats { return cookie.Stats{} },
+			Unresolved: func() int { return r.unresolved }, SitesHeld: func() int { return r.sitesHeld },
+			ParsersBehind: func() bool { return r.parsersBehind },
+			ConnsReused:   func() int64 { return 7 }, Cookies: func() cookie.Stats { return cookie.Stats{} },
 			FilterErrors: func() map[string]int64 { return nil },
 			Bodies:       func() bodyfile.Stats { return r.bodies },
 			Uploads:      &r.uploads, Hook: hook.New(hook.Options{}, nil, nil),
@@ -296,6 +298,7 @@ func TestCollector_waitingNamesWhatLimitsTheCrawl(t *testing.T) {
 				"DNS: no answer from 127.0.0.53 for 12s; 3 hosts without an address",
 			},
 			{func() { r.addSite("http://c.test", 0) }, "busy: fetching at full speed"},
+			{func() { r.sitesHeld = 3 }, "servers: every fetch worker for new and slow sites is in an exchange: 1 response"},
 			{
 				func() { r.begin(1, "http://b.test/", time.Second) },
 				"servers: every fetch worker is in an exchange: 2 responses (oldest http://slow.test/page for 30s)",

@@ -73,6 +73,8 @@ func (c *Collector) waitingMost() string {
 		return "bandwidth: the limit of " + options.FormatRate(c.Bandwidth.State().Total) + " is reached (--bandwidth)"
 	case fetching >= int64(fetchers):
 		return "servers: every fetch worker is in an exchange: " + c.responses(now)
+	case c.Numbers.SitesHeld() > 0 && 2*fetching >= int64(fetchers):
+		return "servers: every fetch worker for new and slow sites is in an exchange: " + c.responses(now)
 	case ok && !next.After(now):
 		return "busy: fetching at full speed"
 	}

@@ -1,6 +1,7 @@
 package visit
 
 import (
+	"bytes"
 	"maps"
 	"net/netip"
 	"sync"
@@ -21,16 +22,15 @@ import (
 // does not depend on the number of slow ones, and a new site need not wait behind all of them. All that is
 // known is in memory, and expires.
 //
-// The Feeder calls Divide, the code that ends a Visit calls GiveBack, and a fetch worker calls NoteExchange.
+// The Feeder calls Divide, Hold and NextHeld, the code that ends a Visit calls GiveBack, and a fetch worker calls
+// NoteExchange.
 type Shares struct {
 	domainOf func(host []byte) []byte
 	out      [classes]atomic.Int64 // Visits of each class
 	newMost  atomic.Int64          // new and slow Visits that may be out
-	newEnd   atomic.Int64          // the last turn of a new Visit that waits for a worker, in the same, if turns are soon
-	heldAt   atomic.Int64          // when a Visit last had to wait for a worker, in nanoseconds of the Unix time
+	waiting  [classes]atomic.Int64 // sites in held, about
 
-	total [classes]int64 // Visits that were ever out; like paces it is the Feeder's
-	paces [classes]pace
+	held [classes]heldSites // that wait for a worker; the Feeder's
 
 	mu      sync.Mutex
 	addrs   map[netip.Addr]slowness
@@ -118,19 +118,12 @@ func (s *Shares) Divide(visits []Visit, active int, now time.Time) (kept int) {
 		v := &visits[i]
 		if v.Class = s.classOf(v, now); s.mayGo(v.Class, active) {
 			s.out[v.Class].Add(1)
-			s.total[v.Class]++
 			visits[kept], visits[i] = visits[i], visits[kept]
 			kept++
 		}
 	}
-	if kept < len(visits) {
-		s.heldAt.Store(now.UnixNano())
-	}
 	return kept
 }
-
-// IsShort reports whether a Visit had to wait for a worker within the last minute.
-func (s *Shares) IsShort(now time.Time) bool { return now.UnixNano()-s.heldAt.Load() < int64(paceMost) }
 
 // classOf returns the class of a Visit. The caller holds mu.
 func (s *Shares) classOf(v *Visit, now time.Time) uint8 {
@@ -149,17 +142,18 @@ func (s *Shares) classOf(v *Visit, now time.Time) uint8 {
 
 // mayGo reports whether one more Visit of a class may be out.
 func (s *Shares) mayGo(class uint8, active int) bool {
+	return class == promptClass || s.room(class, active) > 0
+}
+
+// room returns how many more Visits of a class that has a share may be out.
+func (s *Shares) room(class uint8, active int) int64 {
 	reserve := reserveOf(active)
 	slow := s.out[slowClass].Load()
-	others := slow + s.out[newClass].Load()
-	switch class {
-	case slowClass:
-		return others < int64(active-reserve) && slow < int64(max(active-2*reserve, 1))
-	case newClass:
-		return others < int64(active-reserve)
-	default:
-		return true
+	room := int64(active-reserve) - slow - s.out[newClass].Load()
+	if class == slowClass {
+		room = min(room, int64(max(active-2*reserve, 1))-slow)
 	}
+	return room
 }
 
 // reserveOf returns how many of the active workers are kept for each better class. A single worker serves all.
@@ -175,68 +169,32 @@ func (s *Shares) PromptRoom(active int) int {
 	return reserveOf(active) - int(s.out[promptClass].Load())
 }
 
-// DueAgain returns when a Visit that must wait for a worker is due again: its site, or its address if that is slow.
-// soon says that few new Visits wait, so that their turns need not be spread.
-func (s *Shares) DueAgain(v *Visit, soon bool, now time.Time) (siteDue, addrDue time.Time) {
-	if soon && v.Class == newClass {
-		end := max(s.newEnd.Load(), now.UnixNano()) + int64(paceSoon)
-		s.newEnd.Store(end)
-		return time.Unix(0, end), time.Time{}
-	}
-	due := s.paces[v.Class].nextTurn(now, s.total[v.Class]-s.out[v.Class].Load())
-	if v.Class == slowClass {
-		return time.Time{}, due
-	}
-	return due, time.Time{}
+// Hold notes a Visit that must wait for a worker. It returns when the site is due again if NextHeld does not give it
+// first.
+func (s *Shares) Hold(v *Visit, now time.Time) (siteDue time.Time) {
+	h := HeldSite{Key: bytes.Clone(v.Key), Due: now, Until: now.Add(heldMost)}
+	s.held[v.Class].add(h, now)
+	s.waiting[v.Class].Store(int64(s.held[v.Class].len()))
+	return h.Until
 }
 
-// NewWaiting returns how many new Visits wait for a worker, if their turns are soon.
-func (s *Shares) NewWaiting(now time.Time) int {
-	return int(max(s.newEnd.Load()-now.UnixNano(), 0) / int64(paceSoon))
+// NextHeld returns the site that has waited longest in a class for which there is a worker now, if taken more Visits
+// were out.
+func (s *Shares) NextHeld(active, taken int, now time.Time) (h HeldSite, ok bool) {
+	for class := newClass; class < classes && !ok; class++ {
+		if s.room(class, active) > int64(taken) {
+			h, ok = s.held[class].next(now)
+			s.waiting[class].Store(int64(s.held[class].len()))
+		}
+	}
+	return h, ok
 }
 
-// pace spreads the Visits of a class that wait for a worker over the time in which workers will be free for them. So
-// few of them are due at a time, and looked at in vain. They do not fill the front either, so that the Distributor goes
-// on to bring URLs of others.
-type pace struct {
-	countedFrom time.Time     // when it began to count the Visits that come back
-	returned    int64         // how many had come back then
-	interval    time.Duration // between two that come back, about
-	lastTurnAt  time.Time     // the last call of nextTurn
-	next        time.Time     // the last turn that was given
-}
+// NewWaiting returns how many new sites wait for a worker, about.
+func (s *Shares) NewWaiting() int { return int(s.waiting[newClass].Load()) }
 
-const (
-	paceLeast  = 100 * time.Microsecond // between two turns
-	paceSoon   = 200 * time.Microsecond // the same of new Visits whose turns are soon
-	paceMost   = time.Minute            // longest wait for a turn
-	paceCounts = 16                     // Visits that make a new interval
-	paceStale  = time.Second            // an interval is forgotten if no turn was wanted for this time
-)
-
-// nextTurn returns the time of the next turn. returned is how many Visits of the class have come back in all. There are
-// twice as many turns as Visits that come back, so that no worker waits for a turn.
-func (p *pace) nextTurn(now time.Time, returned int64) time.Time {
-	if now.Sub(p.lastTurnAt) > paceStale {
-		p.countedFrom, p.returned, p.interval = now, returned, 0
-	}
-	p.lastTurnAt = now
-	elapsed, n := now.Sub(p.countedFrom), returned-p.returned
-	switch {
-	case n >= paceCounts:
-		p.countedFrom, p.returned, p.interval = now, returned, elapsed/time.Duration(n)
-	default:
-		p.interval = max(p.interval, elapsed/time.Duration(n+1))
-	}
-	if p.next.Before(now) {
-		p.next = now
-	}
-	p.next = p.next.Add(max(p.interval/2, paceLeast))
-	if last := now.Add(paceMost); p.next.After(last) {
-		p.next = last
-	}
-	return p.next
-}
+// Waiting returns how many new and slow sites wait for a worker, about.
+func (s *Shares) Waiting() int { return s.NewWaiting() + int(s.waiting[slowClass].Load()) }
 
 // TimeLimit returns how long an exchange of a Visit may take before its worker is wanted for others; 0 for no limit.
 // It limits those with new sites while they hold more than half of their share. Such an exchange is repeated in the

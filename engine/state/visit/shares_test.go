@@ -88,44 +88,61 @@ func TestShares_newSitesOfASlowDomainAreSlow(t *testing.T) {
 	}
 }
 
-// Turns of Visits that wait come about twice as often as workers are free for them: in milliseconds if exchanges are
-// short, and few in a second if each takes long. No turn is later than in a minute.
-func TestPace_turnsFollowTheWorkers(t *testing.T) {
-	for interval, most := range map[time.Duration]int{
-		time.Millisecond: 2100, 100 * time.Millisecond: 60, 10 * time.Second: 60, time.Hour: 60,
-	} {
-		now := time.Unix(1e9, 0)
-		var p pace
-		const waiting = 200
-		due := make([]time.Time, waiting) // of each Visit that waits; all are refused again and again
-		turns := 0
-		for began := now; now.Sub(began) < 10*time.Minute; {
-			first := 0
-			for i := range due {
-				if due[i].Before(due[first]) {
-					first = i
-				}
-			}
-			now = latest(now, due[first])
-			if due[first] = p.nextTurn(now, int64(now.Sub(began)/interval)); due[first].Sub(now) > paceMost {
-				t.Fatalf("interval %v: a turn in %v", interval, due[first].Sub(now))
-			}
-			if turns++; turns > 20_000 {
-				break
-			}
+// Sites that must wait are called in order as soon as there are workers for their class, each once. A site that is due
+// by itself is not called.
+func TestShares_heldSitesAreCalledWhenWorkersAreFree(t *testing.T) {
+	const workers = 16
+	now := time.Unix(1e9, 0)
+	s := NewShares(ownDomain)
+	v := visitsOf(40, 1, 0)
+	for i := s.Divide(v, workers, now); i < len(v); i++ {
+		if due := s.Hold(&v[i], now); due != now.Add(heldMost) {
+			t.Fatalf("due in %v", due.Sub(now))
 		}
-		rate := float64(turns) / now.Sub(time.Unix(1e9, 0)).Seconds()
-		if rate > float64(most) || rate < 1/interval.Seconds() {
-			t.Errorf("interval %v: %.1f turns a second", interval, rate)
+		now = now.Add(time.Millisecond)
+	}
+	if _, ok := s.NextHeld(workers, 0, now); ok || s.NewWaiting() != 26 {
+		t.Fatalf("a site was called though no worker is free: %d wait", s.NewWaiting())
+	}
+	for i := range 2 {
+		s.GiveBack(v[i].Class)
+	}
+	for i := range 2 {
+		h, ok := s.NextHeld(workers, i, now)
+		if want := string(v[14+i].Key); !ok || string(h.Key) != want || !h.Until.Equal(h.Due.Add(heldMost)) {
+			t.Errorf("got %q, want %q", h.Key, want)
 		}
+	}
+	if h, ok := s.NextHeld(workers, 2, now); ok {
+		t.Errorf("%q was called for a worker that is taken", h.Key)
+	}
+	now = time.Unix(1e9, 0).Add(heldMost + 10*time.Millisecond)
+	if h, ok := s.NextHeld(workers, 0, now); !ok || string(h.Key) != string(v[25].Key) {
+		t.Errorf("got %q after others were due by themselves, want %q", h.Key, v[25].Key)
 	}
 }
 
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
+// However many sites wait, the memory of that is bounded.
+func TestHostile_X07_heldSitesAreBounded(t *testing.T) {
+	var q heldSites
+	now := time.Unix(1e9, 0)
+	for range 2 * heldPlaces {
+		q.add(HeldSite{Due: now, Until: now.Add(heldMost)}, now)
+		now = now.Add(time.Microsecond)
 	}
-	return b
+	if n := q.len(); n != heldPlaces {
+		t.Errorf("%d sites are noted", n)
+	}
+	for range 10 * heldPlaces {
+		q.add(HeldSite{Due: now, Until: now.Add(heldMost)}, now)
+		now = now.Add(time.Millisecond)
+		if _, ok := q.next(now); !ok {
+			t.Fatal("no site waits")
+		}
+	}
+	if n := cap(q.sites); n > 3*heldPlaces {
+		t.Errorf("room for %d sites", n)
+	}
 }
 
 // One worker, or two, can still ask all sites.
