@@ -88,7 +88,7 @@ func TestQuality(t *testing.T) {
 	file, picture := filepath.Join(dir, "x.warc.gz"), filepath.Join(dir, "order.svg")
 	writeFile(t, file, a.String())
 	r := call("quality", "--picture", picture, file).want(t, command.ExitDone)
-	if !strings.HasPrefix(r.out, "3 pages, 0 requisites, 1 without an earlier link; 3 links among them, 1 to others\n") ||
+	if !strings.HasPrefix(r.out, "3 pages, 0 requisites, 1 root; 3 links among them, 1 to others\n") ||
 		strings.Count(r.out, "breadth-first") != 2 {
 		t.Error(r.out)
 	}

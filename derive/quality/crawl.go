@@ -18,18 +18,19 @@ import (
 // Crawl are the nodes of a crawl, numbered from 0 in the order of their visits, and the links among them. What
 // the crawl has not visited has the highest numbers.
 type Crawl struct {
-	// Links is the number of links between nodes, each once on a page; Outside that of links to what has no capture.
-	Links, Outside int64
+	// Outside is the number of links to what has no capture, each once on a page and as often as it stands there.
+	Outside int64
 
 	sites      []uint32 // of each node
 	isDocument []bool
 	visited    int      // nodes
-	roots      []uint32 // nodes; of an archive, they follow from seeds and visits
-	seeds      []uint32 // of an archive: nodes, each once; nil if no seed is known
+	roots      []uint32 // nodes: seeds; nil if no seed is known
+	sitemaps   []uint32 // nodes, sorted
 	answers    []Visit  // by their ends; of an archive, in the order of visits
 	file       vfs.File // the lists: node, number of successors, successors; 4 bytes each
 	lists      []list   // of each node
 	size       int64    // of file
+	buffer     []uint32 // successors
 }
 
 // ofRequisite is set in a successor to which the page links as to a requisite.
@@ -47,12 +48,13 @@ type capture struct {
 	date       int64
 	place      uint64 // in the parts, counted in captures
 	isDocument bool
+	isSitemap  bool
 }
 
 // open reads parts, whose fingerprints have a seed. seeds are the fingerprints of the URLs from which the crawl began.
 // The caller closes the Crawl.
 func open(fsys vfs.FS, parts []string, seed uint64, seeds []uint64) (*Crawl, error) {
-	captures, err := firstCaptures(fsys, parts)
+	captures, marked, err := firstCaptures(fsys, parts)
 	if err != nil {
 		return nil, err
 	}
@@ -72,16 +74,19 @@ func open(fsys vfs.FS, parts []string, seed uint64, seeds []uint64) (*Crawl, err
 			sites[v.site] = site
 		}
 		c.sites[i], c.isDocument[i] = site, v.isDocument
+		if v.isSitemap {
+			c.sitemaps = append(c.sitemaps, uint32(i))
+		}
 	}
 	if c.file, err = vfs.Temporary(); err != nil {
 		return nil, err
 	}
 	known := newNumbers(captures)
 	isSeed := make(map[uint32]bool)
-	for _, url := range seeds {
+	for _, url := range slices.Concat(seeds, marked) {
 		if node, ok := known.find(url); ok && !isSeed[node] {
 			isSeed[node] = true
-			c.seeds = append(c.seeds, node)
+			c.roots = append(c.roots, node)
 		}
 	}
 	if err := c.copyLinks(fsys, parts, known, seed); err != nil {
@@ -93,8 +98,8 @@ func open(fsys vfs.FS, parts []string, seed uint64, seeds []uint64) (*Crawl, err
 // Close frees the links.
 func (c *Crawl) Close() error { return c.file.Close() }
 
-// firstCaptures returns the first capture of each page, by date.
-func firstCaptures(fsys vfs.FS, parts []string) (captures []capture, err error) {
+// firstCaptures returns the first capture of each page, by date, and the pages that are marked as seeds.
+func firstCaptures(fsys vfs.FS, parts []string) (captures []capture, seeds []uint64, err error) {
 	byTime := func(a, b capture) int { return cmp.Or(cmp.Compare(a.date, b.date), cmp.Compare(a.place, b.place)) }
 	compact := func() {
 		slices.SortFunc(captures, func(a, b capture) int { return cmp.Or(cmp.Compare(a.page, b.page), byTime(a, b)) })
@@ -103,21 +108,25 @@ func firstCaptures(fsys vfs.FS, parts []string) (captures []capture, err error) 
 	place, most := uint64(0), 1<<12
 	for _, name := range parts {
 		err := eachVisit(fsys, name, func(v *visit, _ io.Reader) error {
+			if v.isSeed {
+				seeds = append(seeds, v.page)
+				return nil
+			}
 			if len(captures) >= most { // later captures of known pages take no more memory than pages
 				compact()
 				most = max(most, 2*len(captures))
 			}
-			captures = append(captures, capture{v.page, v.site, v.date, place, v.isDocument})
+			captures = append(captures, capture{v.page, v.site, v.date, place, v.isDocument, v.isSitemap})
 			place++
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	compact()
 	slices.SortFunc(captures, byTime)
-	return captures, nil
+	return captures, seeds, nil
 }
 
 // numbers finds the node of a page.
@@ -213,6 +222,9 @@ func (c *copier) eachFirst(f func(node uint32, isFirst bool, part int, v *visit,
 	var in []byte
 	for part, name := range c.parts {
 		err := eachVisit(c.fsys, name, func(v *visit, links io.Reader) error {
+			if v.isSeed {
+				return nil
+			}
 			node, _ := c.known.find(v.page)
 			place++
 			isFirst := c.known.places[node] == place-1
@@ -293,7 +305,6 @@ func (c *copier) payload(digest uint64, source []byte) error {
 // write writes the successors of a node, 4 bytes each. The caller flushes.
 func (c *Crawl) write(out *bufio.Writer, node uint32, successors []byte) {
 	n := uint32(len(successors) / 4)
-	c.Links += int64(n)
 	c.lists[node] = list{c.size + 8, n}
 	c.size += 8 + int64(len(successors))
 	var head [8]byte

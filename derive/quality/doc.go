@@ -17,12 +17,18 @@
 //
 // A node is a page or redirect that has a capture with a status from 200 to 399. An answer that broke off is no capture
 // of it. The ranks and curves are those of documents: HTML pages, and redirects. Page requisites count in one figure,
-// Sites.TauAll. So does the target of a redirect of robots.txt, which the truth of a Web leaves out.
+// Report.SitesAll. The orders follow links through all nodes, also those of feeds and style sheets.
 //
-// A root is a seed. Documents that the seeds do not reach, such as pages from a sitemap, are roots if no earlier
-// visited one links to them; so are all such documents if no seed is known (Product.AddSeeds). All roots are the first
-// level of the breadth-first order, which takes links in the order of their page. The depth-first order takes the first
-// unvisited link of a page before the second.
+// A root is a seed: of the lists of a crawl directory (Product.AddSeeds), or by the field seed of a metadata record.
+// Roots are the first level of the breadth-first order, which takes links in the order of their page. The depth-first
+// order takes the first unvisited link of a page before the second. A sitemap that no root reaches is a late root.
+//
+// What no root reaches is left out of all figures but Report.Unlinked, as the truth of a Web leaves it out. Such pages
+// were found by strings in scripts, by mining or by a hook; links were changed by --normal-form or --strip-params; or
+// the page with the link is in another archive. The archive does not say when the crawl found them.
+//
+// If no seed is known, documents that no earlier visited page links to are late roots. An order takes a late root after
+// as many nodes as the crawl had visited before it.
 //
 // The figures (Cho, Garcia-Molina and Page, 1998; Boldi, Codenotti, Santini and Vigna, 2004): C(k) is the part of all
 // rank that the first k documents have. Area is the mean of C, AtFifth is C at 20 % of the documents. Gain is where

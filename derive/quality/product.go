@@ -2,6 +2,7 @@ package quality
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -118,6 +119,8 @@ type visit struct {
 	source     uint32 // bytes
 	isDocument bool
 	isRevisit  bool // its links are those of the head alone
+	isSitemap  bool
+	isSeed     bool // this is no capture: a metadata record says that the page is a seed
 
 	at int64 // of its links in the part, in bytes; not on disk
 }
@@ -153,6 +156,9 @@ func readSource(b []byte, dst []parse.Link) (base []byte, links []parse.Link) {
 
 // Add implements derive.FileWriter.
 func (w *writer) Add(rec *derive.Record) error {
+	if rec.Type == warc.Metadata {
+		return w.addSeed(rec)
+	}
 	url, ok := w.links.Page(rec)
 	if cut := rec.Get("WARC-Truncated"); !ok || cut != "" && cut != warc.TruncatedLength.String() {
 		return nil // what a limit of length has cut is a page
@@ -169,7 +175,7 @@ func (w *writer) Add(rec *derive.Record) error {
 	})
 	if v.isDocument = rec.Entry.Status >= 300; !v.isDocument {
 		format := rec.Page().Format
-		v.isDocument = format == parse.HTML || format == parse.XML
+		v.isDocument, v.isSitemap = format == parse.HTML || format == parse.XML, format == parse.SitemapXML
 		switch v.isRevisit = rec.Type == warc.Revisit; {
 		case v.isRevisit:
 			w.source = append(w.source, url...)
@@ -180,6 +186,22 @@ func (w *writer) Add(rec *derive.Record) error {
 	v.source = uint32(len(w.source))
 	_, err := w.out.Write(append(append(v.encode(), w.targets...), w.source...))
 	return err
+}
+
+// addSeed adds the page of a metadata record that has the field seed, as those of Orbweaver and Heritrix have.
+func (w *writer) addSeed(rec *derive.Record) error {
+	for line := range bytes.Lines(rec.Block) {
+		if name, _, ok := bytes.Cut(line, []byte(":")); ok && string(name) == "seed" {
+			url, err := urlx.Normalize(nil, rec.TargetURI)
+			if err != nil {
+				return nil //nolint:nilerr // dns:, urn: and so on are no pages
+			}
+			v := visit{page: fingerprint(w.seed, url), isSeed: true}
+			_, err = w.out.Write(v.encode())
+			return err
+		}
+	}
+	return nil
 }
 
 // fingerprint is that of a URL or site. Its lowest bit is 0: a link to a requisite sets it.
@@ -214,11 +236,17 @@ func (v *visit) encode() []byte {
 	if v.isRevisit {
 		flags |= 2
 	}
+	if v.isSitemap {
+		flags |= 4
+	}
+	if v.isSeed {
+		flags |= 8
+	}
 	return append(b, flags)
 }
 
-// eachVisit calls f with each capture of a part, which f borrows. links reads the fingerprints of its targets and its
-// source, as many as f likes.
+// eachVisit calls f with each capture and seed of a part, which f borrows. links reads the fingerprints of its targets
+// and its source, as many as f likes.
 func eachVisit(fsys vfs.FS, name string, f func(v *visit, links io.Reader) error) (err error) {
 	file, err := fsys.Open(name)
 	if err != nil {
@@ -242,7 +270,8 @@ func eachVisit(fsys vfs.FS, name string, f func(v *visit, links io.Reader) error
 			page: binary.LittleEndian.Uint64(b[:]), site: binary.LittleEndian.Uint64(b[8:]),
 			payload: binary.LittleEndian.Uint64(b[16:]), date: int64(binary.LittleEndian.Uint64(b[24:])),
 			links: binary.LittleEndian.Uint32(b[32:]), source: binary.LittleEndian.Uint32(b[36:]),
-			isDocument: b[40]&1 != 0, isRevisit: b[40]&2 != 0, at: at,
+			isDocument: b[40]&1 != 0, isRevisit: b[40]&2 != 0,
+			isSitemap: b[40]&4 != 0, isSeed: b[40]&8 != 0, at: at,
 		}
 		links.N = 8*int64(v.links) + int64(v.source)
 		at += links.N

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"orbweaver/derive/centrality"
 	"orbweaver/internal/plural"
@@ -46,6 +47,7 @@ type SiteTau struct {
 type Report struct {
 	Documents  int   `json:"documents"`
 	Unvisited  int   `json:"unvisited"` // documents; of an archive none
+	Unlinked   int   `json:"unlinked"`  // documents that are left out: no link leads there from a root
 	Requisites int   `json:"requisites"`
 	Roots      int   `json:"roots"`
 	Links      int64 `json:"links"`
@@ -69,26 +71,25 @@ var ErrEmpty = errors.New("quality: no HTML page with a status from 200 to 399")
 
 // Measure measures the order of a crawl. onRound is called with the number of each round of PageRank.
 func (c *Crawl) Measure(ctx context.Context, onRound func(round int)) (*Report, error) {
-	d := newDocuments(c)
+	roots, err := c.findRoots(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := newDocuments(c, roots)
 	n := len(d.nodes)
 	if n == 0 {
 		return nil, ErrEmpty
 	}
-	found, err := d.discover(ctx)
+	found, err := c.discover(ctx, roots.isReached)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{
-		Documents: n, Requisites: len(c.lists) - n, Roots: len(d.roots), Links: c.Links, Outside: c.Outside,
+		Documents: n, Outside: c.Outside, Tau: make(map[string]float64),
 		Sites:    c.siteTau(found, func(node uint32) bool { return c.isDocument[node] && !found.isRequisite[node] }),
 		SitesAll: c.siteTau(found, func(uint32) bool { return true }),
-		Tau:      make(map[string]float64),
 	}
-	visited := 0
-	for visited < n && int(d.nodes[visited]) < c.visited {
-		visited++
-	}
-	r.Unvisited = n - visited
+	visited := r.count(d)
 	orders := map[string][]uint32{Visited: make([]uint32, visited)}
 	for i := range orders[Visited] {
 		orders[Visited][i] = uint32(i)
@@ -105,12 +106,7 @@ func (c *Crawl) Measure(ctx context.Context, onRound func(round int)) (*Report, 
 	if err != nil {
 		return nil, err
 	}
-	inDegree := make([]float64, n)
-	err = d.each(ctx, func(_ int64, successors []uint32) {
-		for _, to := range successors {
-			inDegree[to]++
-		}
-	})
+	inDegree, err := r.countLinks(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +114,46 @@ func (c *Crawl) Measure(ctx context.Context, onRound func(round int)) (*Report, 
 	r.Figures, r.InDegree = compare(orders, ranks), compare(orders, inDegree)
 	r.compareOrders(orders, falling(ranks))
 	return r, nil
+}
+
+// count counts nodes, and returns how many documents were visited.
+func (r *Report) count(d *documents) (visited int) {
+	c := d.crawl
+	for node, isReached := range d.roots.isReached {
+		switch isDocument := c.isDocument[node]; {
+		case isReached && !isDocument:
+			r.Requisites++
+		case isReached && node < c.visited:
+			visited++
+		case !isReached && isDocument:
+			r.Unlinked++
+		}
+	}
+	for _, root := range slices.Concat(d.roots.firstRoots, d.roots.lateRoots) {
+		if c.isDocument[root] {
+			r.Roots++
+		}
+	}
+	r.Unvisited = r.Documents - visited
+	return visited
+}
+
+// countLinks counts the links among nodes that are reached, and returns how many each document has from others.
+func (r *Report) countLinks(ctx context.Context, d *documents) (inDegree []float64, err error) {
+	inDegree = make([]float64, r.Documents)
+	err = d.crawl.each(ctx, func(node uint32, successors []uint32) {
+		if !d.roots.isReached[node] {
+			return
+		}
+		r.Links += int64(len(successors)) // what a reached node links to is reached
+		if d.number[node] == none {
+			return
+		}
+		for _, to := range d.translate(successors) {
+			inDegree[to]++
+		}
+	})
+	return inDegree, err
 }
 
 // compare returns the figures of all orders.
@@ -163,9 +199,12 @@ func (r *Report) Print(w io.Writer) error {
 	if r.Unvisited > 0 {
 		unvisited = fmt.Sprintf(" (%s not visited)", plural.Number(r.Unvisited))
 	}
-	_, err := fmt.Fprintf(w, "%s%s, %s, %s without an earlier link; %s among them, %s to others\n",
-		plural.Count(r.Documents, "page"), unvisited, plural.Count(r.Requisites, "requisite"), plural.Number(r.Roots),
-		plural.Count(r.Links, "link"), plural.Number(r.Outside))
+	_, err := fmt.Fprintf(w, "%s%s, %s, %s; %s among them, %s to others\n",
+		plural.Count(r.Documents, "page"), unvisited, plural.Count(r.Requisites, "requisite"),
+		plural.Count(r.Roots, "root"), plural.Count(r.Links, "link"), plural.Number(r.Outside))
+	if err == nil && r.Unlinked > 0 {
+		_, err = fmt.Fprintf(w, "left out: %s to which no link leads from a root\n", plural.Count(r.Unlinked, "page"))
+	}
 	if err == nil {
 		_, err = fmt.Fprintf(w, "the hundredth of them with the most links has %.0f %% of all links%s\n\n", 100*r.Skew.Top,
 			r.Skew.law())

@@ -8,6 +8,8 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/derive/quality"
+	"orbweaver/engine"
+	"orbweaver/engine/frontier/admission"
 	"orbweaver/internal/simweb"
 )
 
@@ -32,9 +34,9 @@ func sameFigures(t *testing.T, truth, archive *quality.Report) {
 	}
 }
 
-// Within a site, pages are fetched in the order of discovery. Page requisites go first, so that with them the
-// correlation is lower.
-func TestOrder_withinSites(t *testing.T) {
+// orderOfSites crawls a web with many sites, and compares the figures of the archive with the truth.
+func orderOfSites(t *testing.T, change func(*engine.Config)) (truth, archive *quality.Report) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		world := simweb.Plain()
 		world.Seed, world.Hosts, world.PageBytesMean, world.Latency = *testbed.FirstSeed, 100, 2000, 100*time.Millisecond
@@ -45,15 +47,31 @@ func TestOrder_withinSites(t *testing.T) {
 		cfg := rig.Config()
 		cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = 400*time.Millisecond, 50*time.Millisecond
 		cfg.Workers.Fetchers = 2
+		change(&cfg)
 		rig.MustCrawl(t, cfg, rig.FS)
-		r := testbed.OrderOfAll(t, rig)
-		sameFigures(t, r, testbed.Order(t, rig.FS))
-		t.Logf("pages %+v, with requisites %+v", r.Sites, r.SitesAll)
-		if r.Unvisited > 0 || r.Sites.Sites < 50 || r.Sites.Mean < 0.999 {
-			t.Errorf("%d pages not visited; tau %+v", r.Unvisited, r.Sites)
-		}
-		if all := r.SitesAll; all.Mean < 0.82 || all.Mean > 0.93 || r.Requisites == 0 {
-			t.Errorf("with %d requisites: %+v", r.Requisites, all)
-		}
+		truth, archive = testbed.OrderOfAll(t, rig), testbed.Order(t, rig.FS)
+		sameFigures(t, truth, archive)
 	})
+	return truth, archive
+}
+
+// Within a site, pages are fetched in the order of discovery. Page requisites go first, so that with them the
+// correlation is lower.
+func TestOrder_withinSites(t *testing.T) {
+	r, archive := orderOfSites(t, func(*engine.Config) {})
+	t.Logf("pages %+v, with requisites %+v", r.Sites, r.SitesAll)
+	if r.Unvisited > 0 || r.Sites.Sites < 50 || r.Sites.Mean < 0.999 || archive.Unlinked > 0 {
+		t.Errorf("%d pages not visited, %d unlinked; tau %+v", r.Unvisited, archive.Unlinked, r.Sites)
+	}
+	if all := r.SitesAll; all.Mean < 0.82 || all.Mean > 0.93 || r.Requisites == 0 {
+		t.Errorf("with %d requisites: %+v", r.Requisites, all)
+	}
+}
+
+// Pages that no link of the archive leads to, here those of strings in scripts, are no part of the orders.
+func TestOrder_speculativeFinds(t *testing.T) {
+	_, r := orderOfSites(t, func(cfg *engine.Config) { cfg.Admission.Speculative = admission.SpeculativeOn })
+	if t.Logf("%d pages, %d unlinked", r.Documents, r.Unlinked); r.Unlinked*100 < r.Documents {
+		t.Errorf("only %d of %d pages are unlinked", r.Unlinked, r.Documents)
+	}
 }

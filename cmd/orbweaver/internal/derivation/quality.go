@@ -39,9 +39,11 @@ random order of the same pages, and with the omniscient order, which has the mos
   gain    where the area lies between breadth-first, 0, and omniscient, 1
   tau     Kendall's rank correlation with breadth-first: 1 for the same order
 
-Pages are HTML documents and redirects with a status from 200 to 399, by their first capture. Breadth-first begins with
-the seeds of the crawl directories, else with pages that no earlier one links to. Ranks are those of the
-graph of these pages. Temporary files take 12 bytes for each link, and the text of the links, below TMPDIR.
+Pages are HTML documents and redirects with a status from 200 to 399, by their first capture. Roots are the seeds of the
+crawl directories and of metadata records, and sitemaps; else pages that no earlier one links to. Pages that links of
+the archive do not reach from the roots are left out: finds of --speculative and --mine, for instance. Give all
+archives of a crawl. Ranks are those of the graph of the pages. Temporary files take 12 bytes for each link, and the
+text of the links, below TMPDIR.
 
 Exit status: 0 if all is well, 1 if a record was damaged or a file was left out: all others were used.
 
