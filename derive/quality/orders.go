@@ -204,9 +204,9 @@ func (c *Crawl) descend(ctx context.Context, r *roots) ([]uint32, error) {
 	}
 }
 
-// discovery says how nodes were discovered by links of earlier ones.
+// discovery says how nodes were discovered: roots in their order, then others by links of earlier nodes.
 type discovery struct {
-	number      []uint32 // of each node, from 1; 0 for a node that no earlier one links to
+	number      []uint32 // of each node, from 1; 0 for a node that was not discovered before its visit
 	isRequisite []bool   // the link is that of a requisite
 }
 
@@ -214,6 +214,12 @@ type discovery struct {
 func (c *Crawl) discover(ctx context.Context, isReached []bool) (*discovery, error) {
 	found := &discovery{make([]uint32, len(c.lists)), make([]bool, len(c.lists))}
 	last := uint32(0)
+	for _, root := range c.roots {
+		if found.number[root] == 0 {
+			last++
+			found.number[root] = last
+		}
+	}
 	var successors []uint32
 	for i := range c.visited {
 		answer := c.answer(i)

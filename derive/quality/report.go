@@ -35,7 +35,9 @@ type Figures struct {
 	Curves map[string]Curve `json:"curves"`
 }
 
-// SiteTau compares the order of visits with that of discovery, at sites with at least 10 discovered pages.
+// SiteTau compares the order of visits with that of discovery, at sites with at least 10 discovered pages. With one
+// fetch worker and one parse worker it is 1. Parse workers find the links of pages that were answered at the same time
+// in another order than that of the requests.
 type SiteTau struct {
 	Sites int `json:"sites"`
 	// Mean is weighted by the pages of a site.

@@ -146,3 +146,19 @@ func TestMeasure_unlinkedPagesEnterLate(t *testing.T) {
 		t.Errorf("breadth-first %s, depth-first %s, %s", breadth, depth, numbersOf(r))
 	}
 }
+
+// A seed is discovered before all links, also if a page links to it: so a site with this order of visits has tau 1.
+func TestMeasure_seedsAreDiscoveredFirst(t *testing.T) {
+	a := &derivetest.Archive{}
+	links := []string{"b", "c", "d", "e", "f", "g", "h", "i", "j", "z"}
+	put(a, "a", links...)
+	put(a, "z")
+	for _, path := range links[:9] {
+		put(a, path)
+	}
+	_, _, r := ordersOf(t, a, "http://a.org/a\nhttp://a.org/z\n")
+	near(t, "mean", r.Sites.Mean, 1)
+	if r.Sites.Sites != 1 {
+		t.Errorf("%d sites", r.Sites.Sites)
+	}
+}

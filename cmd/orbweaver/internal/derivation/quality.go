@@ -39,6 +39,9 @@ random order of the same pages, and with the omniscient order, which has the mos
   gain    where the area lies between breadth-first, 0, and omniscient, 1
   tau     Kendall's rank correlation with breadth-first: 1 for the same order
 
+The last lines compare it with the order of discovery, site by site. Tau is 1 there with one worker; several workers
+find the links of pages that are answered at the same time in any order.
+
 Pages are HTML documents and redirects with a status from 200 to 399, by their first capture. Roots are the seeds of the
 crawl directories and of metadata records, and sitemaps; else pages that no earlier one links to. Pages that links of
 the archive do not reach from the roots are left out: finds of --speculative and --mine, for instance. Give all
