@@ -123,7 +123,13 @@ func TestQuality(t *testing.T) {
 		t.Error(r.out)
 	}
 	writeFile(t, filepath.Join(dir, "none.txt"), "no archive")
-	call("quality", filepath.Join(dir, "none.txt")).want(t, command.ExitUsage, "no WARC files in")
+	r = call("quality", filepath.Join(dir, "none.txt")).want(t, command.ExitUsage, "no WARC files in")
+	if strings.Contains(r.err, "derive:") {
+		t.Error(r.err)
+	}
+	for bad, text := range map[string]string{dir: "is a directory", filepath.Join(dir, "no", "x"): "cannot be written"} {
+		call("quality", "--picture", bad, file).want(t, command.ExitUsage, "--picture: "+bad+" "+text)
+	}
 	left, err := filepath.Glob(filepath.Join(dir, "orbweaver-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)

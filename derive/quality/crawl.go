@@ -59,7 +59,7 @@ func open(fsys vfs.FS, parts []string, seed uint64, seeds []uint64) (*Crawl, err
 		return nil, err
 	}
 	if len(captures) >= ofRequisite {
-		return nil, fmt.Errorf("quality: %d pages are too many", len(captures))
+		return nil, fmt.Errorf("%d pages are too many", len(captures))
 	}
 	c := &Crawl{
 		sites: make([]uint32, len(captures)), isDocument: make([]bool, len(captures)), lists: make([]list, len(captures)),

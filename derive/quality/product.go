@@ -40,7 +40,7 @@ func New(fsys vfs.FS, dir string) *Product {
 func (p *Product) AddSeeds(dir string) error {
 	for _, list := range [...]string{layout.SeedsFile, layout.AddedSeeds} {
 		if err := p.addSeedsOf(path.Join(dir, list)); err != nil {
-			return fmt.Errorf("quality: seeds: %w", err)
+			return fmt.Errorf("seeds: %w", err)
 		}
 	}
 	return nil

@@ -87,8 +87,9 @@ func TestMeasure_aSmallWeb(t *testing.T) {
 	// In-degrees of the visits /, 1, 4, 2, 3: 0 1 1 1 4, of 7.
 	want := Curve{}
 	for i := range want {
-		sum := [...]float64{0, 0, 1, 2, 3, 7}
-		want[i] = sum[i*5/100] / 7
+		sum := [...]float64{0, 0, 1, 2, 3, 7, 7}
+		k := i * 5 / 100
+		want[i] = (sum[k] + (sum[k+1]-sum[k])*(float64(i)/20-float64(k))) / 7
 	}
 	if got := r.InDegree.Curves[Visited]; !cmp.Equal(got, want, equalEnough()) {
 		t.Error(cmp.Diff(got, want))
@@ -298,6 +299,28 @@ func modelDepth(web [][]int, roots []uint32) (order []uint32) {
 		visit(int(root))
 	}
 	return order
+}
+
+// One page of a crawl has a fifth of all rank at 20 %, whatever the rank is. It has no gain, and no sign of a zero.
+func TestMeasure_onePage(t *testing.T) {
+	a := &derivetest.Archive{}
+	a.Response("http://a.org/", 200, "text/html", "")
+	r := measured(t, a)
+	for _, f := range []Figures{r.Figures, r.InDegree} {
+		for _, name := range Orders() {
+			near(t, name, f.AtFifth[name], 0.2)
+			near(t, name, f.Area[name], 1)
+		}
+		if len(f.Gain) > 0 {
+			t.Error(f.Gain)
+		}
+	}
+	r.Gain[Visited], r.Tau[Visited] = -1e-5, -1e-6
+	var out strings.Builder
+	if err := r.Print(&out); err != nil || strings.Contains(out.String(), "-0.0") ||
+		strings.Contains(out.String(), "within a site") {
+		t.Errorf("%v: %s", err, &out)
+	}
 }
 
 // Tau counts pairs.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
+	"strings"
 
 	"orbweaver/derive/centrality"
 	"orbweaver/internal/plural"
@@ -69,7 +71,7 @@ type Report struct {
 }
 
 // ErrEmpty is returned where there is nothing to measure.
-var ErrEmpty = errors.New("quality: no HTML page with a status from 200 to 399")
+var ErrEmpty = errors.New("no HTML page with a status from 200 to 399")
 
 // Measure measures the order of a crawl. onRound is called with the number of each round of PageRank.
 func (c *Crawl) Measure(ctx context.Context, onRound func(round int)) (*Report, error) {
@@ -158,6 +160,9 @@ func (r *Report) countLinks(ctx context.Context, d *documents) (inDegree []float
 	return inDegree, err
 }
 
+// rounding is a difference between areas that are the same.
+const rounding = 1e-9
+
 // compare returns the figures of all orders.
 func compare(orders map[string][]uint32, values []float64) Figures {
 	of := map[string]figures{Random: random(len(values)), Omniscient: measure(falling(values), values)}
@@ -168,11 +173,12 @@ func compare(orders map[string][]uint32, values []float64) Figures {
 		Area: make(map[string]float64), AtFifth: make(map[string]float64), Gain: make(map[string]float64),
 		Curves: make(map[string]Curve),
 	}
-	least, most := of[BreadthFirst].area, of[Omniscient].area
+	least := of[BreadthFirst].area
+	gap := of[Omniscient].area - least
 	for name, is := range of {
 		f.Area[name], f.AtFifth[name], f.Curves[name] = is.area, is.atFifth, is.curve
-		if most > least {
-			f.Gain[name] = (is.area - least) / (most - least)
+		if gap > rounding {
+			f.Gain[name] = (is.area - least) / gap
 		}
 	}
 	return f
@@ -218,7 +224,7 @@ func (r *Report) Print(w io.Writer) error {
 	}
 	print("by PageRank", r.Figures, r.Tau)
 	print("by in-degree", r.InDegree, nil)
-	if err == nil {
+	if err == nil && r.SitesAll.Sites > 0 {
 		_, err = fmt.Fprintf(w, "\nwithin a site, against the order of discovery (%s with %d pages or more)\n"+
 			"  pages            tau %.4f, least %.4f\n  with requisites  tau %.4f, least %.4f\n",
 			plural.Count(r.Sites.Sites, "site"), SiteLeast, r.Sites.Mean, r.Sites.Least, r.SitesAll.Mean, r.SitesAll.Least)
@@ -244,13 +250,22 @@ func (f *Figures) print(w io.Writer, title string, tau map[string]float64) error
 	for _, name := range Orders() {
 		gain := "-"
 		if g, ok := f.Gain[name]; ok {
-			gain = fmt.Sprintf("%.3f", g)
+			gain = decimal(g, 3)
 		}
 		text += fmt.Sprintf("\n  %-15s %6.3f %6.1f %% %7s", name, f.Area[name], 100*f.AtFifth[name], gain)
 		if tau != nil {
-			text += fmt.Sprintf(" %8.4f", tau[name])
+			text += fmt.Sprintf(" %8s", decimal(tau[name], 4))
 		}
 	}
 	_, err := fmt.Fprintln(w, text)
 	return err
+}
+
+// decimal prints a number without the sign of a zero.
+func decimal(v float64, digits int) string {
+	text := strconv.FormatFloat(v, 'f', digits, 64)
+	if strings.Trim(text, "-0.") == "" {
+		return strings.TrimPrefix(text, "-")
+	}
+	return text
 }

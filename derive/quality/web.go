@@ -39,7 +39,7 @@ type Visit struct{ Node, Earlier uint32 }
 func NewCrawl(w *Web) (c *Crawl, err error) {
 	n := len(w.Nodes)
 	if n >= ofRequisite {
-		return nil, fmt.Errorf("quality: %d pages are too many", n)
+		return nil, fmt.Errorf("%d pages are too many", n)
 	}
 	c = &Crawl{
 		sites: make([]uint32, n), isDocument: make([]bool, n), lists: make([]list, n), visited: len(w.Visits),

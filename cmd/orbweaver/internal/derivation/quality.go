@@ -48,7 +48,8 @@ the archive do not reach from the roots are left out: finds of --speculative and
 archives of a crawl. Ranks are those of the graph of the pages. Temporary files take 12 bytes for each link, and the
 text of the links, below TMPDIR.
 
-Exit status: 0 if all is well, 1 if a record was damaged or a file was left out: all others were used.
+Exit status: 0 if all is well, 1 if a record was damaged or a file was left out: all others were used, 2 if --picture
+cannot be written.
 
 Examples:
   orbweaver quality crawl
@@ -64,8 +65,41 @@ func (c *QualityCommand) Check(*command.Invocation) error {
 	return nil
 }
 
+// checkPicture reports whether the picture can be written.
+func (c *QualityCommand) checkPicture() error {
+	if c.Picture == "" {
+		return nil
+	}
+	if info, err := os.Stat(c.Picture); err == nil && info.IsDir() {
+		return command.Misuse(fmt.Errorf("--picture: %s is a directory; give the name of a file", c.Picture))
+	}
+	name := c.Picture + vfs.TemporarySuffix
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o666)
+	if err == nil {
+		err = errors.Join(f.Close(), os.Remove(name))
+	}
+	if err != nil {
+		return command.Misuse(fmt.Errorf("--picture: %s cannot be written: %w", c.Picture, err))
+	}
+	return nil
+}
+
+// plainError is an error without the names of packages in front of it.
+type plainError struct{ error }
+
+// Error implements error.
+func (e plainError) Error() string {
+	return strings.TrimPrefix(strings.TrimPrefix(e.error.Error(), "derive: "), "quality: ")
+}
+
+// Unwrap gives the cause.
+func (e plainError) Unwrap() error { return e.error }
+
 // Run measures.
 func (c *QualityCommand) Run(inv *command.Invocation) (err error) {
+	if err := c.checkPicture(); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "orbweaver-quality-*")
 	if err != nil {
 		return err
@@ -88,7 +122,7 @@ func (c *QualityCommand) Run(inv *command.Invocation) (err error) {
 		defer func() { err = errors.Join(err, crawl.Close()) }()
 	}
 	if err != nil {
-		return err
+		return plainError{err}
 	}
 	r, err := crawl.Measure(inv.Context, func(round int) {
 		line.SetStatus(console.Status{Reason: fmt.Sprintf("PageRank, round %d", round)})
