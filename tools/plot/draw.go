@@ -20,6 +20,8 @@ type chart struct {
 	x, y   axis
 	marks  []float64 // ticks of x; nil if the library chooses them
 	series []series
+	// isLegendLow: the legend is at the bottom.
+	isLegendLow bool
 }
 
 type axis struct {
@@ -43,7 +45,7 @@ func (c *chart) save(name string) error {
 	plot.DefaultFont.Variant = "Sans"
 	p := plot.New()
 	p.Title.Text = c.title + "\n" + c.note
-	p.Legend.Top = true
+	p.Legend.Top = !c.isLegendLow
 	p.Add(plotter.NewGrid())
 	drawn := 0
 	for i, s := range c.series {

@@ -31,9 +31,18 @@ sieve: add and flush, another
          1000000        7342726          999          212.2         6.83        4.717ms
 `
 
+const orders = `    visit_test.go:133: {Visited:0.62 BreadthFirst:0.63}, gain -0.064
+    visit_test.go:124: order true breadth-first: tau -0.500, area 0.670, at 20 % 0.468, gain 0.00; by in-degree 0.567, 0.313, 0.00; curve [0.0000 0.2500]
+`
+
 func TestReaders(t *testing.T) {
 	results := fstest.MapFS{
 		"a-soak.txt": {Data: []byte(soak)}, "t.txt": {Data: []byte(table)}, "b-soak.txt": {Data: []byte(soak)},
+		"a-order.txt": {Data: []byte(orders)},
+	}
+	if o, err := readOrders(results); err != nil || len(o) != 1 || o[0].name != "true breadth-first" || o[0].tau != -0.5 ||
+		o[0].atFifth != 0.468 || !slices.Equal(o[0].curve, plotter.XYs{{}, {X: 1, Y: 25}}) {
+		t.Errorf("%v, %v", o, err)
 	}
 	rate, err := readSoak(results, "a-soak.txt")
 	if err != nil || !slices.Equal(rate, plotter.XYs{{X: 1, Y: 5000}, {X: 2, Y: 10000}}) {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/plotter"
 )
@@ -27,6 +29,8 @@ func plots() []picture {
 		{"size", costOfSize},
 		{"ring", deviationOfAgents},
 		{"agents-cpu", costOfAgents},
+		{"order", rankOfOrders},
+		{"order-depth", ordersOfDepth},
 	}
 }
 
@@ -163,7 +167,7 @@ func throughputOverTime(results fs.FS) (*chart, error) {
 // growths are the curves of cost against size: of the newest file of each pattern, the table below head.
 func growths() []struct{ name, pattern, head string } {
 	return []struct{ name, pattern, head string }{
-		{"frontier, a page", "*-frontier-quiet.txt", "orbweaver-bench frontier --urls 300_000_000"},
+		{"frontier, a page", "*-frontier-quiet.txt", "orbweaver bench frontier --urls 300_000_000"},
 		{"seen, a digest", "*-seen.txt", "seen: a page"},
 		{"queues, in", "*-virtualize-billion.txt", "virtualize: enqueue"},
 		{"sieve, a URL", "*-sieve-billion.txt", "sieve: add and flush"},
@@ -240,4 +244,51 @@ func costOfAgents(results fs.FS) (*chart, error) {
 	slices.Sort(c.marks)
 	c.marks = slices.Compact(c.marks)
 	return c, nil
+}
+
+const skewed = "skewed simulated web of seed 1, in virtual time"
+
+// rankOfOrders is Figure 2 of the papers on UbiCrawler.
+func rankOfOrders(results fs.FS) (*chart, error) {
+	orders, err := readOrders(results)
+	if err != nil {
+		return nil, err
+	}
+	c := &chart{
+		title: "PageRank of the first pages", note: skewed, isLegendLow: true,
+		x: axis{label: "per cent of the pages"}, y: axis{label: "per cent of all PageRank"},
+	}
+	for _, o := range orders {
+		switch o.name {
+		case "breadth-first", "ranked":
+			o.name = "--visit " + o.name
+		case "true breadth-first", "depth-first", "random", "omniscient":
+		default:
+			continue
+		}
+		c.series = append(c.series, series{name: o.name, points: o.curve})
+	}
+	return c, nil
+}
+
+// ordersOfDepth has the sweep of the depth of visits of a host.
+func ordersOfDepth(results fs.FS) (*chart, error) {
+	orders, err := readOrders(results)
+	if err != nil {
+		return nil, err
+	}
+	tau, rank := series{name: "tau with true breadth-first", dots: true}, series{name: "PageRank at 20 %", dots: true}
+	for _, o := range orders {
+		if depth, ok := strings.CutPrefix(o.name, "per-host:"); ok {
+			tau.points = append(tau.points, plotter.XY{X: number(depth), Y: o.tau})
+			rank.points = append(rank.points, plotter.XY{X: number(depth), Y: o.atFifth})
+		}
+	}
+	for _, s := range []series{tau, rank} {
+		slices.SortFunc(s.points, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
+	}
+	return &chart{
+		title: "Order of visits against the depth of a visit", note: "--visit per-host:D on the " + skewed,
+		x: axis{label: "D"}, y: axis{label: "tau; part of all PageRank"}, series: []series{tau, rank},
+	}, nil
 }

@@ -151,6 +151,37 @@ func readGrowth(results fs.FS, name, head string) (cost plotter.XYs, err error) 
 	return cost, err
 }
 
+// visitOrder is what TestVisit_deeper of bench/scenario/crawl logs of an order of visits, as far as it is drawn.
+type visitOrder struct {
+	name         string
+	tau, atFifth float64
+	curve        plotter.XYs // part of all PageRank against the part of the pages, both in %
+}
+
+// readOrders reads the newest log of orders.
+func readOrders(results fs.FS) (orders []visitOrder, err error) {
+	name, err := latest(results, "*-order.txt")
+	if err != nil {
+		return nil, err
+	}
+	said := regexp.MustCompile(`: order (.+): tau ([-0-9.]+), .* at 20 % ([0-9.]+), gain .*; curve \[(.*)\]`)
+	err = lines(results, name, func(line string) {
+		m := said.FindStringSubmatch(line)
+		if m == nil {
+			return
+		}
+		o := visitOrder{name: m[1], tau: number(m[2]), atFifth: number(m[3])}
+		for i, part := range strings.Fields(m[4]) {
+			o.curve = append(o.curve, plotter.XY{X: float64(i), Y: 100 * number(part)})
+		}
+		orders = append(orders, o)
+	})
+	if err == nil && len(orders) == 0 {
+		err = fmt.Errorf("%s: no order in it", name)
+	}
+	return orders, err
+}
+
 // number is 0 for what is none.
 func number(s string) float64 {
 	v, err := strconv.ParseFloat(s, 64)
