@@ -2,6 +2,7 @@ package receivers
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,25 +15,23 @@ import (
 	"orbweaver/engine/page/hook"
 )
 
-// CheckHook reports if the program of --hook cannot be run.
+// CheckHook reports what is wrong with --hook, and each program of it that cannot be started.
 func CheckHook(o *hook.Options) error {
-	if err := o.Validate(); err != nil || len(o.Hooks) == 0 {
-		return err
-	}
+	faults := []error{o.Validate()}
 	for _, kind := range hook.Kinds() {
-		switch args := o.Command(kind); {
-		case args == nil:
-		case isModule(args):
-			if err := checkModule(args[0]); err != nil {
-				return fmt.Errorf("--hook %s: %w", kind, err)
-			}
-		default:
-			if _, err := exec.LookPath(args[0]); err != nil {
-				return fmt.Errorf("--hook: %w: give %s=CMD with a program that exists and is executable", err, kind)
-			}
+		args := o.Command(kind)
+		if len(args) == 0 {
+			continue
+		}
+		check := checkProgram
+		if isModule(args) {
+			check = checkModule
+		}
+		if err := check(args[0]); err != nil {
+			faults = append(faults, fmt.Errorf("--hook %s: %w", kind, err))
 		}
 	}
-	return nil
+	return errors.Join(faults...)
 }
 
 // Hooks starts the programs of --hook. It implements hook.Starter.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"orbweaver/engine/operate/upload"
 	"orbweaver/engine/operate/upload/objectstore"
@@ -27,6 +28,11 @@ func storeOptions(o *upload.Options, version string) objectstore.Options {
 // Check reports what is wrong with the options.
 func Check(o *upload.Options) error {
 	err := o.Validate()
+	if args := strings.Fields(o.Command); len(args) > 0 {
+		if fault := checkProgram(args[0]); fault != nil {
+			err = errors.Join(err, fmt.Errorf("--on-warc-close: %w", fault))
+		}
+	}
 	if o.Target == "" {
 		return err
 	}
