@@ -166,9 +166,12 @@ func TestCrawl_refusesWhatWouldLeaveAMess(t *testing.T) {
 	}
 	writeFile(t, thesis, "precious")
 	call(w.crawl(filepath.Dir(thesis), 0)...).want(t, command.ExitUsage, `holds "thesis.txt" and no crawl`)
-	for _, listen := range []string{"nowhere.invalid:80", "127.0.0.1:http-but-wrong", "192.0.2.1:9", "unix:/none/x"} {
+	for listen, status := range map[string]int{
+		"nowhere.invalid:80": command.ExitFailed, "127.0.0.1:http-but-wrong": command.ExitUsage,
+		"192.0.2.1:9": command.ExitFailed, "unix:/none/x": command.ExitFailed,
+	} {
 		crawl := filepath.Join(dir, "new")
-		call(w.crawl(crawl, 0, "--listen", listen)...).want(t, command.ExitFailed, "--listen")
+		call(w.crawl(crawl, 0, "--listen", listen)...).want(t, status, "--listen")
 		if _, err := os.Stat(crawl); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s left a directory: %v", listen, err)
 		}

@@ -193,7 +193,7 @@ func TestIndexOfAWACZIsWrittenBesideIt(t *testing.T) {
 		return call("crawl", "--dedup-from", filepath.Join(dir, from), "--dir", filepath.Join(dir, "crawl"), "--contact",
 			"mail@a.test", "--tries", "1", "http://127.0.0.1:1/")
 	}
-	crawl("split/1.wacz").want(t, command.ExitFailed, "no CDXJ index", "warc index --write")
+	crawl("split/1.wacz").want(t, command.ExitUsage, "no CDXJ index", "warc index --write")
 	crawl("site.wacz").want(t, command.ExitFailed, "payloads=0") // nothing answers at this address
 }
 

@@ -229,7 +229,7 @@ func TestHostile_A01_aPortWantsATokenAndASocketItsOwner(t *testing.T) {
 	writeFile(t, bad, "short\n")
 	call(
 		w.crawl(filepath.Join(dir, "bad token"), 0, "--listen", "127.0.0.1:0", "--token", bad)...).want(t,
-		command.ExitFailed, "--token", "is no token")
+		command.ExitUsage, "--token", "is no token")
 
 	port := freePort(t)
 	at := func(more ...string) result { return call(append([]string{"ctl", "--address", port}, more...)...) }

@@ -154,3 +154,33 @@ func TestUnreadableConfiguration(t *testing.T) {
 	writeFile(t, filepath.Join(dir, settingsName), "fetchers = 1\nnonsense = 2\n")
 	call("crawl", "--dir", dir).want(t, command.ExitUsage, "crawl.toml: unknown key: nonsense")
 }
+
+// Each mistake of a flag that is repeated, or has a list, is named with the flag. No check hides those behind it.
+func TestAllMistakesOfLists(t *testing.T) {
+	dir := t.TempDir()
+	hosts, budgets := filepath.Join(dir, "hosts.txt"), filepath.Join(dir, "budgets.tsv")
+	writeFile(t, hosts, "a b\n"+strings.Repeat("x", 70_000)+"\nc d\n")
+	writeFile(t, budgets, "example.org\n")
+	call("crawl", "--dir", filepath.Join(dir, "c"), "--stat", `x="a"`, "--stat", "y=foo", "--stat", "z", "--stat", "ok=1",
+		"--stat", "ok=2", "--hook", "page=/none", "--hook", "link=/none2", "--hook", "nothing", "--on-warc-close", "/none3",
+		"--mine", "quark,charm", "--header", "foo", "--header", "Host: x", "--strip-params", "a/b,c/d", "--resolver", "a",
+		"--resolver", "b", "--dns-ttl-min", "5m", "--dns-ttl-max", "1m", "--allow-port", "x", "--allow-port", "0",
+		"--score", "nope", "--budgets", budgets, "--exclude-hosts", "/none4", "--exclude-hosts", hosts,
+		"--listen", "nowhere", "--token", "/none5", "--dedup-from", "/none6", "--dedup-from", "/none7",
+		"--fetchers", "0", "http://127.0.0.1:1/").want(t, command.ExitUsage,
+		`--stat: x: `, `--stat: y: `, `--stat: bad expression: "z" is not NAME=EXPR`, "--stat: bad expression: ok is given",
+		`--hook page: exec: "/none"`, `--hook link: exec: "/none2"`, `--hook: "nothing" begins`,
+		`--on-warc-close: exec: "/none3"`, `--mine: "quark"`, `--mine: "charm"`, `--header: "foo"`, "--header: Host is set",
+		`--strip-params: `, `"a/b"`, `"c/d"`,
+		`--resolver: "a"`, `--resolver: "b"`, "--dns-ttl-max 1m0s is less", `--allow-port: "x"`, `--allow-port: "0"`,
+		"--score: is for --visit focused", "--score: bad expression", "--budgets: is for --visit ranked",
+		"--budgets: "+budgets+":1: ", "--exclude-hosts: open /none4", "--exclude-hosts: "+hosts+":1: ",
+		"--exclude-hosts: "+hosts+":2: the line is longer", "--exclude-hosts: "+hosts+":3: ", `--listen: "nowhere"`,
+		"--token: open /none5", "--dedup-from: /none6", "--dedup-from: /none7", "--fetchers: 0 ", "--contact")
+	call("crawl", "--dir", filepath.Join(dir, "c"), "--token", "x", "--listen-name", "y", "--deny-net", "z").want(
+		t, command.ExitUsage, "--token: a Unix socket", "--listen-name: a Unix socket", `--deny-net: "z"`, "--contact",
+	)
+	call("botpage", "--host-rules", "/none").want(
+		t, command.ExitUsage, "--operator", "--contact", "--host-rules: open /none",
+	)
+}

@@ -2,6 +2,7 @@ package mining
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -248,12 +249,13 @@ const (
 	siblings  = "siblings"
 )
 
-// Validate reports a word that is not known.
+// Validate reports the words that are not known.
 func (o *Options) Validate() error {
+	var faults []error
 	for _, word := range o.Mine {
 		if words := []string{ancestors, siblings}; !slices.Contains(words, word) {
-			return fmt.Errorf("--mine: %q is not one of %s", word, strings.Join(words, ", "))
+			faults = append(faults, fmt.Errorf("--mine: %q is not one of %s", word, strings.Join(words, ", ")))
 		}
 	}
-	return nil
+	return errors.Join(faults...)
 }

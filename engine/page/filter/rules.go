@@ -40,21 +40,22 @@ const faultsTold = 20
 // rules.
 func ReadRules(name string, r io.Reader) (Rules, error) {
 	rules := Rules{Name: name}
+	var faults []error
 	lines := textfile.Read(r, ruleMax)
-	for lines.Scan() {
+	for len(faults) < faultsTold && lines.Scan() {
+		if lines.IsCut() {
+			faults = append(faults, fmt.Errorf("%s:%d: the line is longer than %d bytes", name, lines.Number(), ruleMax))
+			continue
+		}
 		text, _, _ := strings.Cut(string(lines.Text()), "#")
 		if text = unquoted(strings.TrimSpace(text)); text != "" {
 			rules.Texts, rules.Lines = append(rules.Texts, text), append(rules.Lines, lines.Number())
 		}
-		if lines.IsCut() {
-			return rules, fmt.Errorf("filter: reading rules: %s: the line is longer than %d bytes",
-				rules.Where(len(rules.Texts)-1), ruleMax)
-		}
 	}
 	if err := lines.Err(); err != nil {
-		return rules, fmt.Errorf("filter: reading rules: %s: %w", name, err)
+		faults = append(faults, fmt.Errorf("filter: reading rules: %s: %w", name, err))
 	}
-	return rules, nil
+	return rules, errors.Join(faults...)
 }
 
 // ruleMax is the longest line of a list, in bytes.

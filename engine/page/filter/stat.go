@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -29,32 +30,45 @@ const (
 )
 
 // CompileStats compiles expressions of the form NAME=EXPR. It keeps seeds, which may be nil if there are none. hasVia
-// says that the crawl keeps which page linked to a URL.
+// says that the crawl keeps which page linked to a URL. The error joins all faults.
 func CompileStats(texts []string, seeds *Seeds, hasVia bool) (list []*Stat, err error) {
 	if len(texts) > StatsMost {
 		return nil, fmt.Errorf("%w: %d of them, at most %d", ErrExpression, len(texts), StatsMost)
 	}
+	var faults []error
 	known := make(map[string]bool)
 	for _, text := range texts {
-		name, expression, ok := strings.Cut(text, "=")
-		name = strings.TrimSpace(name)
-		switch {
-		case !ok || !isStatName(name):
-			return nil, fmt.Errorf("%w: %q is not NAME=EXPR, with a NAME of a-z, 0-9 and _", ErrExpression, text)
-		case known[name]:
-			return nil, fmt.Errorf("%w: %s is given twice", ErrExpression, name)
+		s, err := compileStat(text, seeds, hasVia)
+		if err == nil && known[s.Name] {
+			err = fmt.Errorf("%w: %s is given twice", ErrExpression, s.Name)
 		}
-		known[name] = true
-		s := &Stat{Name: name}
-		if err := s.compileNumber(expression, seeds); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+		if err != nil {
+			faults = append(faults, err)
+			continue
 		}
-		if s.AsksVia() && !hasVia {
-			return nil, fmt.Errorf("%s: %w", name, ErrViaUnknown)
-		}
+		known[s.Name] = true
 		list = append(list, s)
 	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
 	return list, nil
+}
+
+func compileStat(text string, seeds *Seeds, hasVia bool) (*Stat, error) {
+	name, expression, ok := strings.Cut(text, "=")
+	s := &Stat{Name: strings.TrimSpace(name)}
+	if !ok || !isStatName(s.Name) {
+		return nil, fmt.Errorf("%w: %q is not NAME=EXPR, with a NAME of a-z, 0-9 and _", ErrExpression, text)
+	}
+	err := s.compileNumber(expression, seeds)
+	if err == nil && s.AsksVia() && !hasVia {
+		err = ErrViaUnknown
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	return s, nil
 }
 
 // isStatName reports whether a name can be that of a metric and of a key in a report.

@@ -86,9 +86,6 @@ func (c *BotPage) Check(inv *command.Invocation) error {
 	if c.Mail != "" && (strings.Contains(c.Mail, "://") || CheckContact(c.Mail) != nil) {
 		bad.Add("--mail", fmt.Errorf("%q is no mail address such as crawl@example.org", c.Mail))
 	}
-	if err := bad.Err(); err != nil {
-		return err
-	}
 	c.page = page{
 		Operator: c.Operator, Purpose: c.Description, Mail: strings.TrimPrefix(c.Mail, "mailto:"), Token: token,
 		UserAgent: UserAgent(inv.Version, &fetch.Options{UserAgent: c.UserAgent, Contact: c.Contact}),
@@ -100,10 +97,8 @@ func (c *BotPage) Check(inv *command.Invocation) error {
 	} else if c.page.Mail == "" {
 		c.page.Mail = strings.TrimPrefix(c.Contact, "mailto:")
 	}
-	if err := c.noteHostRules(); err != nil {
-		return fmt.Errorf("--host-rules: %w", err)
-	}
-	return nil
+	bad.Add("--host-rules", c.noteHostRules())
+	return bad.Err()
 }
 
 // spokenDelay is "" for no delay.

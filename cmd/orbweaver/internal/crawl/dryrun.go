@@ -15,7 +15,6 @@ import (
 	"orbweaver/engine/operate/dryrun"
 	"orbweaver/engine/operate/inbox"
 	"orbweaver/engine/state/layout"
-	"orbweaver/engine/store/otherarchives"
 	"orbweaver/internal/cli/command"
 	"orbweaver/internal/vfs"
 )
@@ -60,7 +59,6 @@ func (c *Command) rehearse(ctx context.Context) error {
 	}
 	bad.Add("", fitFiles(c.seams.Log, &cfg))
 	bad.Add("", fitMemory(c.seams.Log, &cfg, memoryAllowed()))
-	bad.Add("", otherarchives.Check(disk, cfg.Seen.Others.From))
 	_, err = inbox.Open(inbox.Options{FS: disk, Dir: cfg.Dir, Watcher: inbox.NoWatcher{}, Log: c.seams.Log})
 	bad.Add("", err)
 	_, err = disk.Size(cfg.Dir + "/" + layout.ManifestFile)

@@ -38,7 +38,9 @@ func (c *networkOptions) guard(listen string, upstream []netip.AddrPort) (*addrg
 	var ports []int
 	for _, s := range c.AllowPort {
 		n, err := strconv.ParseUint(s, 10, 16)
-		bad.Add("--allow-port", err)
+		if err != nil || n == 0 {
+			bad.Add("--allow-port", fmt.Errorf("%q is no port from 1 to 65535", s))
+		}
 		ports = append(ports, int(n))
 	}
 	if !bad.IsEmpty() {

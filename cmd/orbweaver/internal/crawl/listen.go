@@ -13,6 +13,7 @@ import (
 
 	"orbweaver/engine/operate/control"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/vfs"
 )
 
@@ -62,18 +63,28 @@ func (c *controlOptions) listen(
 	return l, nil
 }
 
-// misused returns the flag that a Unix socket does not use, with the reason.
-func (c *controlOptions) misused() (flag string, err error) {
-	if c.Listen != "" && !strings.HasPrefix(c.Listen, "unix:") {
-		return "", nil
+// checkListen reports an address that is none, and what a Unix socket does not use.
+func (c *controlOptions) checkListen() error {
+	var bad command.Faults
+	isSocket := c.Listen == "" || strings.HasPrefix(c.Listen, "unix:")
+	if !isSocket {
+		_, port, err := net.SplitHostPort(c.Listen)
+		if _, perr := net.LookupPort("tcp", port); err != nil || perr != nil {
+			bad.Add("--listen", fmt.Errorf("%q is no address such as 127.0.0.1:8090 or unix:PATH", c.Listen))
+		}
 	}
 	switch {
-	case c.Token != "":
-		return "--token", errors.New("a Unix socket needs none: it is for --listen host:port")
-	case len(c.ListenName) > 0:
-		return "--listen-name", errors.New("a Unix socket has none: it is for --listen host:port")
+	case c.Token == "":
+	case isSocket:
+		bad.Add("--token", errors.New("a Unix socket needs none: it is for --listen host:port"))
+	default:
+		_, err := ReadToken(c.Token)
+		bad.Add("--token", err)
 	}
-	return "", nil
+	if isSocket && len(c.ListenName) > 0 {
+		bad.Add("--listen-name", errors.New("a Unix socket has none: it is for --listen host:port"))
+	}
+	return bad.Err()
 }
 
 // probe returns what is wrong with --listen and --token, before the crawl directory is made. It says nothing about a

@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/net/fetch/addrguard"
 	"orbweaver/engine/net/fetch/socks"
+	"orbweaver/internal/cli/command"
 )
 
 // errNoSystem says that this machine has no name servers.
@@ -21,7 +22,11 @@ var errNoSystem = errors.New("system")
 // resolver makes the name system.
 func (c *networkOptions) resolver(seams *engine.Seams) error {
 	var upstreams []netip.AddrPort
+	var bad command.Faults
 	o := c.DNS
+	if o.TTLMax < o.TTLMin {
+		bad.Add("", fmt.Errorf("--dns-ttl-max %v is less than --dns-ttl-min %v", o.TTLMax, o.TTLMin))
+	}
 	for _, r := range c.Resolver {
 		if n, ok := strings.CutPrefix(r, "hashed"); ok {
 			return c.hashed(seams, strings.TrimPrefix(n, ":"), len(c.Resolver))
@@ -40,16 +45,19 @@ func (c *networkOptions) resolver(seams *engine.Seams) error {
 			a, err = netip.AddrPortFrom(host, 53), nil
 		}
 		if err != nil {
-			return fmt.Errorf("%q is none of system, IP:PORT, hashed[:N]", r)
+			bad.Add("--resolver", fmt.Errorf("%q is none of system, IP:PORT, hashed[:N]", r))
 		}
 		upstreams = append(upstreams, a)
+	}
+	if !bad.IsEmpty() {
+		return bad.Err()
 	}
 	dialer := fetch.NetDialer(addrguard.New(nil, nil, upstreams).Upstream())
 	o.Upstreams, o.IPv6 = upstreams, true
 	o.NegativeTTL = max(dnsres.Options{}.WithDefaults().NegativeTTL, o.TTLMin)
 	r, err := dnsres.New(o, dnsres.NetExchanger{Dial: dialer.DialContext})
 	if err != nil {
-		return err
+		return fmt.Errorf("--resolver: %w", err)
 	}
 	seams.Resolver = r
 	return nil
@@ -57,13 +65,14 @@ func (c *networkOptions) resolver(seams *engine.Seams) error {
 
 func (c *networkOptions) hashed(seams *engine.Seams, n string, resolvers int) error {
 	if c.Proxy == "" || c.isSocks() || resolvers > 1 {
-		return errors.New("hashed makes addresses up, so it needs an HTTP --proxy and no other resolver beside it")
+		return errors.New("--resolver: hashed makes addresses up, so it needs an HTTP --proxy and no other resolver " +
+			"beside it")
 	}
 	h := dnsres.Hashed{}
 	if n != "" {
 		v, err := strconv.ParseUint(n, 10, 32)
 		if err != nil || v == 0 || v > 1<<28 {
-			return fmt.Errorf("hashed:%s: N is between 1 and %d", n, 1<<28)
+			return fmt.Errorf("--resolver: hashed:%s: N is between 1 and %d", n, 1<<28)
 		}
 		h.N = uint32(v)
 	}

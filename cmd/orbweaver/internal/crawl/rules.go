@@ -96,12 +96,9 @@ func readList[L any](files []string, compile func(filter.Rules) (*L, error)) (fi
 	if files = command.Given(files); len(files) == 0 {
 		return filter.Rules{}, nil, nil
 	}
-	rules, err := ReadRules(files)
-	if err != nil {
-		return rules, nil, err
-	}
-	list, err := compile(rules)
-	return rules, list, err
+	rules, err := ReadRules(files) // those of files that can be read, in any case
+	list, bad := compile(rules)
+	return rules, list, errors.Join(err, bad)
 }
 
 // ReadRules reads the rules of several files as one list. The error joins what is wrong with each.
@@ -128,14 +125,20 @@ func readRules(name string) (filter.Rules, error) {
 // checkScore checks the expression of --score, which belongs to one order.
 func checkScore(cfg *engine.Config) error {
 	cfg.Order.HasScore = cfg.Filters.Score != ""
-	switch isFocused := cfg.Order.Visit.Mode == order.ModeFocused; {
-	case !cfg.Order.HasScore:
+	if !cfg.Order.HasScore {
 		return cfg.Order.Allows(cfg.Order.Visit)
-	case !isFocused && isNew(cfg.Dir): // the order of a crawl may have been changed, and may change again
-		return errors.New("is for --visit focused: add that, or leave it out")
 	}
 	_, err := filter.CompileScore(cfg.Filters.Score, nil)
-	return err
+	return errors.Join(otherOrder(cfg.Dir, &cfg.Order, order.ModeFocused), err)
+}
+
+// otherOrder refuses what is for one order, in a new crawl with another. The order of a crawl may have been changed,
+// and may change again.
+func otherOrder(dir string, o *order.Options, mode order.Mode) error {
+	if o.Visit.Mode == mode || !isNew(dir) {
+		return nil
+	}
+	return fmt.Errorf("is for --visit %v: add that, or leave it out", order.Visit{Mode: mode})
 }
 
 // budgets reads the weights of domains for the order.
@@ -143,14 +146,12 @@ func (c *Command) budgets(o *order.Options) error {
 	if c.Budgets == "" {
 		return nil
 	}
-	if o.Visit.Mode != order.ModeRanked && isNew(c.Config.Dir) {
-		return errors.New("is for --visit ranked: add that, or leave it out")
-	}
+	misplaced := otherOrder(c.Config.Dir, o, order.ModeRanked)
 	f, err := os.Open(c.Budgets)
 	if err != nil {
-		return err
+		return errors.Join(misplaced, err)
 	}
 	defer f.Close()
 	o.Budgets, err = order.ReadBudgets(c.Budgets, f)
-	return err
+	return errors.Join(misplaced, err)
 }

@@ -14,11 +14,13 @@ import (
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/operate/changes"
 	"orbweaver/engine/operate/upload"
+	"orbweaver/engine/store/otherarchives"
 	"orbweaver/engine/workers/archive"
 	"orbweaver/engine/workers/parsers"
 	"orbweaver/internal/cli/command"
 	"orbweaver/internal/cli/console"
 	"orbweaver/internal/cli/process"
+	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
 
@@ -62,7 +64,8 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 	bad.Add("--preset", c.samePreset(c.Config.Dir))
 	bad.Add("", checkDir(c.Config.Dir, c.givenFiles(inv)...))
 	bad.Add("", c.agents(inv, &cfg, seams.Log))
-	bad.Add(c.misused())
+	bad.Add("", c.checkListen())
+	bad.Add("", checkComponents(&cfg))
 	if bad.IsEmpty() && inv.ValueFaults() == nil { // inv.check tells the faults of values
 		cfg = cfg.WithDefaults()
 		cfg.Fetch = cfg.Fetch.WithDefaults()
@@ -70,6 +73,24 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 		bad.Add("", cfg.Fetch.Validate())
 	}
 	return cfg, seams, bad.Err()
+}
+
+// checkComponents reports what is wrong with lists of words and lines. Config.Validate finds it too, and is asked about
+// values alone that have no other faults.
+func checkComponents(cfg *engine.Config) error {
+	var bad command.Faults
+	bad.Add("", cfg.Admission.Validate())
+	bad.Add("", cfg.Mining.Validate())
+	request := fetch.Options{
+		UserAgent: cfg.Fetch.UserAgent, Contact: cfg.Fetch.Contact, Headers: cfg.Fetch.Headers,
+	}
+	if err := request.WithDefaults().Validate(); err != nil {
+		bad.Add("", errors.New(strings.ReplaceAll(err.Error(), fetch.ErrOptions.Error()+": ", "")))
+	}
+	for _, from := range cfg.Seen.Others.From {
+		bad.Add("", otherarchives.Check(vfs.Disk(), []string{from}))
+	}
+	return bad.Err()
 }
 
 // givenFiles are the files that the command line names.
@@ -126,12 +147,15 @@ func (c *Command) network(inv *command.Invocation, cfg *engine.Config, seams *en
 	if err := c.resolver(seams); errors.Is(err, errNoSystem) {
 		c.need(&bad, err)
 	} else {
-		bad.Add("--resolver", err)
+		bad.Add("", err)
 	}
 	guard, nets, err := c.guard(c.Listen, upstream)
 	c.policy = guard
 	bad.Add("", err)
 	if err != nil {
+		if len(c.AllowNet) == 0 { // else it depends on ranges that may be bad
+			c.need(&bad, contactNeeded(c.Config.Fetch.Contact, nil, cfg.Seeds, c.hostsFile()))
+		}
 		return bad.Err()
 	}
 	if cfg.Fetch.Proxy != nil {
