@@ -3,12 +3,14 @@ package filter
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/vm"
 )
 
@@ -66,7 +68,8 @@ func (p *predicate[F]) compileExpression(text string, result expr.Option) (err e
 	}
 	p.asks = make(names)
 	p.program, err = expr.Compile(text, expr.Env(new(F)), result, expr.DisableBuiltin("now"), expr.Patch(p.asks),
-		expr.Function("domain_of", domainOf, new(func(string) string)))
+		expr.Function("domain_of", domainOf, new(func(string) string)),
+		expr.Function("int", toInt, new(func(float64) int), new(func(int) int), new(func(int64) int), new(func(string) int)))
 	if err != nil && strings.Contains(err.Error(), "unknown name") {
 		return fmt.Errorf("%w: %w\nan expression here knows %s", ErrExpression, err, knownNames(new(F)))
 	}
@@ -134,6 +137,14 @@ func (n names) any(list ...string) bool {
 		}
 	}
 	return false
+}
+
+// toInt implements int: that of package expr gives a number for what does not fit, such as 1/0.
+func toInt(params ...any) (any, error) {
+	if n, isFloat := params[0].(float64); isFloat && !(n >= math.MinInt64 && n < -math.MinInt64) { // NaN too
+		return nil, fmt.Errorf("%w: int(%v) is out of range", ErrExpression, n)
+	}
+	return builtin.Int(params[0]), nil
 }
 
 // domainOf implements domain_of.
