@@ -32,6 +32,7 @@ func TestResume_keepsFormAndSums(t *testing.T) {
 		{"--normal-form whatwg", "in the form sorted and cannot change to whatwg"},
 		{"--stat two=1 --normal-form sorted"},
 		{"--stat= --header= --hook= --dedup-from= --warc-info="},
+		{"--stat three=3 --stat one=2", "--stat: the crawl in " + dir + " has a sum one already, of --hook or of an earlier"},
 	} {
 		code := command.ExitUsage
 		if len(c) == 1 {

@@ -52,6 +52,8 @@ type Hook struct {
 		isClosed bool
 		warnings throttle.Log
 		stats    Stats
+		counts   map[string]bool // names of counts; false if they are left out
+		isTold   bool            // the log says that some are left out
 	}
 }
 
@@ -84,6 +86,13 @@ func New(o Options, starter Starter, log *slog.Logger) *Hook {
 func newHook(kind string, o Options, starter Starter, log *slog.Logger) *Hook {
 	h := &Hook{kind: kind, o: o, starter: starter, log: log, room: make(chan struct{}, o.Parallel)}
 	h.isOn, h.types, h.mu.stats = o.Command(kind) != nil, o.pageTypes(), Stats{Pages: map[string]int64{}}
+	h.mu.counts = map[string]bool{}
+	for _, name := range o.Counts {
+		h.mu.counts[name] = true
+	}
+	for _, name := range o.Stats {
+		h.mu.counts[name] = false
+	}
 	return h
 }
 
@@ -282,14 +291,32 @@ func (h *Hook) count(result string) {
 	h.mu.stats.Pages[result]++
 }
 
-// take counts a page with an answer.
+// take counts a page with an answer, and removes the counts that cannot be added up.
 func (h *Hook) take(a *Answer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mu.failures, h.mu.stats.Error = 0, ""
 	h.mu.stats.Pages[answered]++
 	h.mu.stats.Links += int64(len(a.Links))
+	for name := range a.Counts {
+		isCounted, isKnown := h.mu.counts[name]
+		if !isKnown && len(h.mu.counts) < namesMost {
+			isCounted, h.mu.counts[name] = true, true
+		}
+		if isCounted {
+			continue
+		}
+		delete(a.Counts, name)
+		if !h.mu.isTold {
+			h.mu.isTold = true
+			h.log.Warn("counts of --hook are left out: they have the name of a --stat, or are too many", "name", name,
+				"names_at_most", namesMost)
+		}
+	}
 }
+
+// namesMost is the largest number of names of counts and of --stat: as counters.Sums keeps.
+const namesMost = 256
 
 // Stats returns the numbers as they are now; nil if no program is asked.
 func (h *Hook) Stats() *Stats {

@@ -20,6 +20,7 @@ type scripted struct {
 	starts []time.Duration  // since began
 	kind   string           // of the questions; "" for PageKind
 	said   string           // in each answer
+	log    slog.Handler     // nil for none
 	answer func(n int) bool // whether the nth program that was started answers
 }
 
@@ -72,7 +73,49 @@ func (x *scripted) Start(string) (Program, error) {
 func newTestHook(x *scripted, o Options) *Hook {
 	o.Hooks, o.Timeout = []string{"page=x"}, time.Minute
 	x.began = time.Now()
-	return New(o, x, slog.New(slog.DiscardHandler))
+	return New(o, x, slog.New(cmp.Or[slog.Handler](x.log, slog.DiscardHandler)))
+}
+
+// warnings counts the warnings of a log. It implements slog.Handler.
+type warnings struct {
+	slog.Handler
+
+	n int
+}
+
+func (*warnings) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle implements slog.Handler.
+func (w *warnings) Handle(context.Context, slog.Record) error {
+	w.n++
+	return nil
+}
+
+// Of the names of counts, at most 256 are kept with those of --stat and of earlier runs. A count with the name of a
+// --stat is not added to it. One warning says that some are left out.
+func TestHook_leavesOutCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := new(warnings)
+		x := &scripted{log: log, answer: func(int) bool { return true }}
+		h := newTestHook(x, Options{Parallel: 1, Stats: []string{"mine"}, Counts: []string{"earlier"}})
+		kept := map[string]bool{}
+		for i := range 300 {
+			x.said = fmt.Sprintf(`,"counts":{"n%d":1,"earlier":2,"mine":3}`, i)
+			a, err := h.Ask(t.Context(), &Page{}, nil)
+			if err != nil || a.Counts["earlier"] != 2 {
+				t.Fatalf("%v, %v", a, err)
+			}
+			for name := range a.Counts {
+				kept[name] = true
+			}
+		}
+		if len(kept) != namesMost-1 || kept["mine"] || !kept["n253"] || log.n != 1 {
+			t.Errorf("%d names are kept, %v, %d warnings", len(kept), kept["mine"], log.n)
+		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // Starts of a program that always ends wait 1, 2, 4, ... 60 s. An answer makes the next wait 1 s again.

@@ -17,6 +17,9 @@ type Options struct {
 	Full     Full          `name:"hook-full" type:"word" help:"wait or skip: what becomes of a page while the program has --hook-parallel pages. skip stores it without asking." oneof:"wait,skip" default:"wait" placeholder:"MODE"`
 	Memory   int64         `name:"hook-memory" type:"size" help:"Memory that the program of --hook may write to, and each process that it starts. Only on Linux, and for FILE.wasm; 0 for no limit." default:"2GiB" least:"0" placeholder:"SIZE"`
 	Timeout  time.Duration `name:"hook-timeout" help:"Time without an answer after which the program of --hook is killed and started again. The pages that it had are stored." default:"10s" least:"100ms" placeholder:"TIME"`
+
+	Stats  []string `kong:"-"` // names of --stat, which no count may have
+	Counts []string `kong:"-"` // names that the crawl has of counts in earlier runs
 }
 
 // Full says what becomes of a page for which the program has no room.

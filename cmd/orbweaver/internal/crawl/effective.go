@@ -52,15 +52,42 @@ func (c *Command) sameFormat() error {
 		return bad.Err()
 	}
 	sums := t.Texts("stat")
+	others := c.hookCounts(sums)
 	for _, stat := range c.Config.Filters.Stats {
 		name, _, _ := strings.Cut(stat, "=")
 		isSame := func(other string) bool { of, _, _ := strings.Cut(other, "="); return of == name }
 		if at := slices.IndexFunc(sums, isSame); at >= 0 && sums[at] != stat {
 			bad.Add("--stat", fmt.Errorf("the crawl in %s has a sum %s of another expression, %q: "+
 				"give the new one another name", c.Config.Dir, name, sums[at]))
+		} else if slices.Contains(others, name) {
+			bad.Add("--stat", fmt.Errorf("the crawl in %s has a sum %s already, of --hook or of an earlier run: "+
+				"give the new one another name", c.Config.Dir, name))
 		}
 	}
 	return bad.Err()
+}
+
+// hookCounts returns the names of the sums in the crawl directory that are of none of some --stat.
+func (c *Command) hookCounts(stats []string) (names []string) {
+	m, err := manifest.Read(vfs.Disk(), c.Config.Dir+"/"+layout.FrontierDir)
+	if err != nil || m == nil || c.beginsAgain() {
+		return nil
+	}
+	for name := range m.Sums {
+		if !slices.Contains(statNames(stats), name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// statNames are the names of some --stat.
+func statNames(stats []string) (names []string) {
+	for _, stat := range stats {
+		name, _, _ := strings.Cut(stat, "=")
+		names = append(names, strings.TrimSpace(name))
+	}
+	return names
 }
 
 // beginsAgain reports whether this run begins the crawl of the directory again from its seeds.

@@ -51,6 +51,8 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 		FS: engine.Disk(c.Config.Dir), Log: log, Usage: process.Usage, Boot: process.BootClock,
 		Settings: keptSettings{c.Config.Dir}, OwnSettings: []changes.Own{level, {Target: &c.listOptions, Read: ReadRules}},
 	}
+	cfg.Hook.Stats = statNames(cfg.Filters.Stats)
+	cfg.Hook.Counts = c.hookCounts(cfg.Filters.Stats)
 	seams.Hook = receivers.NewHooks(&cfg.Hook, log)
 	if most := cfg.Limits.MaxTime; most.IsPast() && (!c.resumes || c.Config.Refresh) {
 		bad.Add("--max-time", fmt.Errorf("%s has passed: give a later date, a running time, or 0 for no limit", most))
