@@ -163,4 +163,8 @@ func TestL1_messagesHaveNoPasswordOfAProxy(t *testing.T) {
 	if strings.Contains(r.err, "Passw0rd") {
 		t.Error(r.err)
 	}
+	r = call("crawl", "--dir", dir).want(t, command.ExitDone) // with the proxy of crawl.toml
+	if strings.Contains(r.err, "list of processes") {
+		t.Error(r.err)
+	}
 }

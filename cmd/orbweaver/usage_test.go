@@ -184,3 +184,30 @@ func TestAllMistakesOfLists(t *testing.T) {
 		t, command.ExitUsage, "--operator", "--contact", "--host-rules: open /none",
 	)
 }
+
+// A flag that says more about another one is refused without it. A file of settings may have it all the same.
+func TestFlagsWithoutTheirPartner(t *testing.T) {
+	dir := t.TempDir()
+	config := filepath.Join(dir, "all.toml")
+	of := map[string]string{
+		"mine-most=3": "--mine", "hook-parallel=3": "--hook", "hook-full=skip": "--hook", "hook-memory=1GiB": "--hook",
+		"hook-timeout=1s": "--hook", "near-duplicates-max=9": "--near-duplicates", "dedup-max-age=1d": "--dedup-from",
+		"upload-parallel=3": "--upload", "upload-part=5MiB": "--upload", "on-warc-close-parallel=3": "--on-warc-close",
+		"on-warc-close-timeout=1m": "--on-warc-close", "upload-wait=1m": "--upload or --on-warc-close", "depth=3": "--dry-run",
+		"gossip=127.0.0.1:1": "--agent", "agent-return-wait=1m": "--agent", "peer-quota=1": "--agent", "recover=1": "--agent",
+	}
+	args, settings, words := []string{"crawl", "--dir", filepath.Join(dir, "c")}, "", []string(nil)
+	for flag, partner := range of {
+		name, value, _ := strings.Cut(flag, "=")
+		args = append(args, "--"+flag)
+		if settings += name + " = '" + value + "'\n"; name == "depth" {
+			settings = strings.TrimSuffix(settings, "depth = '3'\n")
+		}
+		words = append(words, "--"+name+": is for "+partner+": add that")
+	}
+	call(append(args, "http://127.0.0.1:1/")...).want(t, command.ExitUsage, words...)
+	writeFile(t, config, settings)
+	call("crawl", "--dry-run", "--depth", "3", "--config", config, "--dir", filepath.Join(dir, "c"), "http://a.test/").want(
+		t, command.ExitDone, "--contact",
+	)
+}

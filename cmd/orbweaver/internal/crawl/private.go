@@ -43,7 +43,7 @@ func (c *networkOptions) warnOfPassword(inv *command.Invocation, log *slog.Logge
 		return
 	}
 	for _, p := range inv.Args.Path {
-		if p.Flag != nil && p.Flag.Name == "proxy" {
+		if p.Flag != nil && !p.Resolved && p.Flag.Name == "proxy" {
 			log.Warn(
 				"--proxy: other users see the password in the list of processes; " +
 					"put it into ORBWEAVER_PROXY or a file for --config",

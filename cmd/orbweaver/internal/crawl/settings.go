@@ -68,6 +68,7 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 	bad.Add("", c.agents(inv, &cfg, seams.Log))
 	bad.Add("", c.checkListen())
 	bad.Add("", checkComponents(&cfg))
+	bad.Add("", c.checkPartners(inv, &cfg))
 	if bad.IsEmpty() && inv.ValueFaults() == nil { // inv.check tells the faults of values
 		cfg = cfg.WithDefaults()
 		cfg.Fetch = cfg.Fetch.WithDefaults()
