@@ -116,7 +116,7 @@ func TestDryRunRefusesWhatCrawlRefuses(t *testing.T) {
 		{"budgets = 'none.tsv'", "--budgets: is for --visit ranked"},
 		{"visit = 'ranked'\nbudgets = 'none.tsv'", "--budgets: open none.tsv"},
 		{"visit = 'ranked'\nbudgets = '" + dir + "'", "is a directory"},
-		{"visit = 'ranked'\nbudgets = '" + budgets + "'", "budgets.tsv:2: order: bad budget"},
+		{"visit = 'ranked'\nbudgets = '" + budgets + "'", "budgets.tsv:2: bad budget"},
 		{"netrc = 'none.netrc'", "--netrc: open none.netrc"},
 		{"load-cookies = 'none.txt'", "--load-cookies: give --cookies site"},
 		{"contact = 'nowhere'", "--contact: \"nowhere\""},

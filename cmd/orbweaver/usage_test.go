@@ -162,7 +162,8 @@ func TestAllMistakesOfLists(t *testing.T) {
 	writeFile(t, hosts, "a b\n"+strings.Repeat("x", 70_000)+"\nc d\n")
 	writeFile(t, budgets, "example.org\n")
 	call("crawl", "--dir", filepath.Join(dir, "c"), "--stat", `x="a"`, "--stat", "y=foo", "--stat", "z", "--stat", "ok=1",
-		"--stat", "ok=2", "--hook", "page=/none", "--hook", "link=/none2", "--hook", "nothing", "--on-warc-close", "/none3",
+		"--stat", "ok=2", "--upload", "s3:/x", "--upload-endpoint", "y", "--walls", budgets,
+		"--hook", "page=/none", "--hook", "link=/none2", "--hook", "nothing", "--on-warc-close", "/none3",
 		"--mine", "quark,charm", "--header", "foo", "--header", "Host: x", "--strip-params", "a/b,c/d", "--resolver", "a",
 		"--resolver", "b", "--dns-ttl-min", "5m", "--dns-ttl-max", "1m", "--allow-port", "x", "--allow-port", "0",
 		"--score", "nope", "--budgets", budgets, "--exclude-hosts", "/none4", "--exclude-hosts", hosts,
@@ -171,7 +172,8 @@ func TestAllMistakesOfLists(t *testing.T) {
 		`--stat: x: `, `--stat: y: `, `--stat: bad expression: "z" is not NAME=EXPR`, "--stat: bad expression: ok is given",
 		`--hook page: exec: "/none"`, `--hook link: exec: "/none2"`, `--hook: "nothing" begins`,
 		`--on-warc-close: exec: "/none3"`, `--mine: "quark"`, `--mine: "charm"`, `--header: "foo"`, "--header: Host is set",
-		`--strip-params: `, `"a/b"`, `"c/d"`,
+		`--strip-params: no name of a parameter: "a/b"`, `--strip-params: no name of a parameter: "c/d"`,
+		`--upload: "s3:/x"`, `--upload-endpoint: endpoint "y"`, "--walls: "+budgets+":1: bad rule",
 		`--resolver: "a"`, `--resolver: "b"`, "--dns-ttl-max 1m0s is less", `--allow-port: "x"`, `--allow-port: "0"`,
 		"--score: is for --visit focused", "--score: bad expression", "--budgets: is for --visit ranked",
 		"--budgets: "+budgets+":1: ", "--exclude-hosts: open /none4", "--exclude-hosts: "+hosts+":1: ",
@@ -193,8 +195,9 @@ func TestFlagsWithoutTheirPartner(t *testing.T) {
 		"mine-most=3": "--mine", "hook-parallel=3": "--hook", "hook-full=skip": "--hook", "hook-memory=1GiB": "--hook",
 		"hook-timeout=1s": "--hook", "near-duplicates-max=9": "--near-duplicates", "dedup-max-age=1d": "--dedup-from",
 		"upload-parallel=3": "--upload", "upload-part=5MiB": "--upload", "on-warc-close-parallel=3": "--on-warc-close",
-		"on-warc-close-timeout=1m": "--on-warc-close", "upload-wait=1m": "--upload or --on-warc-close", "depth=3": "--dry-run",
-		"gossip=127.0.0.1:1": "--agent", "agent-return-wait=1m": "--agent", "peer-quota=1": "--agent", "recover=1": "--agent",
+		"on-warc-close-timeout=1m": "--on-warc-close", "upload-wait=1m": "--upload or --on-warc-close",
+		"depth=3": "--dry-run", "gossip=127.0.0.1:1": "--agent", "agent-return-wait=1m": "--agent", "peer-quota=1": "--agent",
+		"recover=1": "--agent",
 	}
 	args, settings, words := []string{"crawl", "--dir", filepath.Join(dir, "c")}, "", []string(nil)
 	for flag, partner := range of {
@@ -207,7 +210,7 @@ func TestFlagsWithoutTheirPartner(t *testing.T) {
 	}
 	call(append(args, "http://127.0.0.1:1/")...).want(t, command.ExitUsage, words...)
 	writeFile(t, config, settings)
-	call("crawl", "--dry-run", "--depth", "3", "--config", config, "--dir", filepath.Join(dir, "c"), "http://a.test/").want(
+	call("crawl", "--dry-run", "--depth=3", "--config", config, "--dir", filepath.Join(dir, "c"), "http://a.test/").want(
 		t, command.ExitDone, "--contact",
 	)
 }

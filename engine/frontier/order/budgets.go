@@ -17,7 +17,7 @@ import (
 type Budgets map[string]uint32
 
 // ErrBudget is wrapped by every error about a line of a file of budgets.
-var ErrBudget = errors.New("order: bad budget")
+var ErrBudget = errors.New("bad budget")
 
 var errManyBudgets = fmt.Errorf("%w: a file has at most %d domains: leave those with the largest weights", ErrBudget,
 	BudgetsMost)
@@ -58,6 +58,9 @@ func ReadBudgets(name string, in io.Reader) (Budgets, error) {
 			break
 		}
 	}
+	if len(b)+len(faults) == 0 {
+		faults = append(faults, fmt.Errorf("%s: %w: no line has a domain and its weight", name, ErrBudget))
+	}
 	return b, errors.Join(faults...)
 }
 
@@ -77,8 +80,12 @@ func (b Budgets) add(line string) error {
 	if domain := filter.Domain(host); !bytes.Equal(domain, host) {
 		return fmt.Errorf("%w: %.200q is a host of the domain %s: write that", ErrBudget, words[0], domain)
 	}
+	if filter.IsTopLevel(host) {
+		return fmt.Errorf("%w: %.200q is no domain, but what domains end in: write each of them", ErrBudget, words[0])
+	}
 	weight, err := strconv.ParseFloat(words[1], 64)
-	if err != nil || !(weight >= budgetLeast && weight <= BudgetMost) { // NaN is in no range
+	isDecimal := err == nil && !strings.ContainsAny(words[1], "_xX")
+	if !isDecimal || !(weight >= budgetLeast && weight <= BudgetMost) { // NaN is in no range
 		return fmt.Errorf("%w: %.200q: write a weight from %g to %.0f", ErrBudget, words[1], budgetLeast, BudgetMost)
 	}
 	if _, isThere := b[string(host)]; isThere {

@@ -44,6 +44,10 @@ func TestReadBudgets_refusesBadLines(t *testing.T) {
 		"www.example.org\t1":              "is a host of the domain example.org: write that",
 		"a.test\t1":                       `"a.test" is there already`,
 		"A.TEST\t1":                       "is there already",
+		"com\t3":                          `"com" is no domain, but what domains end in`,
+		"CO\t3":                           "is no domain, but what",
+		"example.org\t1_0":                "write a weight from",
+		"example.org\t0x1p4":              "write a weight from",
 		"example.org\t0":                  "write a weight from 0.001 to 1000000",
 		"example.org\t-1":                 "write a weight from",
 		"example.org\tNaN":                "write a weight from",
@@ -57,6 +61,19 @@ func TestReadBudgets_refusesBadLines(t *testing.T) {
 			!errors.Is(err, ErrBudget) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.50q: %v", line, err)
 		}
+	}
+}
+
+// A file without a domain is not the one that was meant.
+func TestReadBudgets_refusesAnEmptyFile(t *testing.T) {
+	for _, text := range []string{"", "\n", "# example.org\t1\n\n \t\n", "\ufeff"} {
+		_, err := ReadBudgets("b.tsv", strings.NewReader(text))
+		if !errors.Is(err, ErrBudget) || !strings.Contains(err.Error(), "b.tsv: bad budget: no line has") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if b := read(t, "localhost\t1\nco.uk\t2\n"); len(b) != 2 {
+		t.Errorf("%v", b) // graph rank writes what has pages, and names of hosts may be public suffixes
 	}
 }
 

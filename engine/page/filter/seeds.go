@@ -152,6 +152,13 @@ func registrable(host []byte) []byte {
 	return host[1+strings.LastIndexByte(dot[:len(dot)-len(suffix)-1], '.'):]
 }
 
+// IsTopLevel reports whether a name of a host (borrowed) is a top-level domain, such as com. No page has it as its
+// domain. Of other public suffixes, such as gov.uk, some are hosts with pages.
+func IsTopLevel(host []byte) bool {
+	_, isListed := publicsuffix.PublicSuffix(string(host))
+	return isListed && bytes.IndexByte(host, '.') < 0
+}
+
 func clip(b []byte) []byte {
 	if len(b) > 200 {
 		return b[:200]

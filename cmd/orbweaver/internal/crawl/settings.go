@@ -20,6 +20,7 @@ import (
 	"orbweaver/internal/cli/command"
 	"orbweaver/internal/cli/console"
 	"orbweaver/internal/cli/process"
+	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -82,7 +83,8 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 // values alone that have no other faults.
 func checkComponents(cfg *engine.Config) error {
 	var bad command.Faults
-	bad.Add("", cfg.Admission.Validate())
+	_, err := urlx.NewParams(cfg.Admission.StripParams)
+	bad.Add("--strip-params", err)
 	bad.Add("", cfg.Mining.Validate())
 	request := fetch.Options{
 		UserAgent: cfg.Fetch.UserAgent, Contact: cfg.Fetch.Contact, Headers: cfg.Fetch.Headers,

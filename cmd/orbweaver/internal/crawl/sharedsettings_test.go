@@ -42,8 +42,8 @@ func TestSharedSettings(t *testing.T) {
 			t.Errorf("%q; want %q", got, want)
 		}
 	}
-	files := map[string]bool{}
-	for _, lines := range []string{"a.test 1\nb.test 2", "# of June\nb.test 2.0\na.test 1\n", "a.test 2\nb.test 1", ""} {
+	files := map[string]bool{text(func(*engine.Config) {}): true}
+	for _, lines := range []string{"a.test 1\nb.test 2", "# of June\nb.test 2.0\na.test 1\n", "a.test 2\nb.test 1"} {
 		files[text(func(c *engine.Config) { c.Order.Budgets = budgets(lines) })] = true
 	}
 	if len(files) != 3 || !files[""] {

@@ -37,10 +37,19 @@ func Check(o *upload.Options) error {
 		return err
 	}
 	store := storeOptions(o, "")
-	if fault := store.Validate(); fault != nil {
-		err = errors.Join(err, fmt.Errorf("--upload: %w", fault))
+	if _, _, fault := objectstore.ParseTarget(store.Target); fault != nil {
+		return errors.Join(err, fmt.Errorf("--upload: %w", fault), checkEndpoint(store))
 	}
-	return err
+	return errors.Join(err, checkEndpoint(store))
+}
+
+// checkEndpoint reports an endpoint that is none.
+func checkEndpoint(store objectstore.Options) error {
+	store.Target = "s3://bucket"
+	if err := store.Validate(); err != nil {
+		return fmt.Errorf("--upload-endpoint: %w", err)
+	}
+	return nil
 }
 
 // CheckKeys reports if there are no keys for the object store.
