@@ -3,6 +3,8 @@ package filter
 import (
 	"bytes"
 	"fmt"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
 )
@@ -74,12 +76,44 @@ func (s *Score) Read(p *ScoredPage, title, text []byte, needsRender bool) {
 func (p *ScoredPage) count(word string) int {
 	n, isKnown := p.counts[word]
 	if !isKnown {
-		if n = bytes.Count(p.text, bytes.ToLower([]byte(word))); p.counts == nil {
+		if n = countWord(p.text, bytes.ToLower([]byte(word))); p.counts == nil {
 			p.counts = map[string]int{}
 		}
 		p.counts[word] = n
 	}
 	return n
+}
+
+// countWord returns how often a text has a word, or several words in a row. A part of a longer word does not count.
+func countWord(text, word []byte) (n int) {
+	for at := 0; len(word) > 0; {
+		found := bytes.Index(text[at:], word)
+		if found < 0 {
+			break
+		}
+		begin, end := at+found, at+found+len(word)
+		if at = begin + 1; isBorder(text, begin) && isBorder(text, end) {
+			n, at = n+1, end
+		}
+	}
+	return n
+}
+
+// isBorder reports whether a place in a text is not within a word.
+func isBorder(text []byte, at int) bool {
+	before, _ := utf8.DecodeLastRune(text[:at])
+	after, _ := utf8.DecodeRune(text[at:])
+	return !isOfWord(before) || !isOfWord(after)
+}
+
+// isOfWord reports whether words are made of a character: a letter, a digit or an accent. Of scripts without spaces
+// between words, each character is a word.
+func isOfWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return '0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z'
+	}
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) && !unicode.In(r, unicode.Han,
+		unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // Of returns the score of a link of the page: from 0 to most. anchor is the text of the link. A failed evaluation is

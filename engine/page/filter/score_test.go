@@ -89,3 +89,47 @@ func TestScore_countsFailures(t *testing.T) {
 		t.Errorf("%v", f.Errors())
 	}
 }
+
+// A word counts where it is whole. Its borders are those of letters, digits and accents in any script.
+func TestCountWord(t *testing.T) {
+	for _, c := range []struct {
+		text, word string
+		want       int
+	}{
+		{"party start artful", "art", 0}, {"art", "art", 1}, {"art, (art) art-deco art's _art_ art.", "art", 6},
+		{"art art art", "art", 3}, {"art2 2art art", "art", 1}, {"", "art", 0}, {"art", "", 0}, {"", "", 0},
+		{"new york, new yorker, renew york", "new york", 1}, {"new  york", "new york", 0}, {"a b a b a", "a b a", 1},
+		{"c++ c++11 c", "c++", 2}, {"1984 19840", "1984", 1}, {"-a-a", "-a", 2}, {"xa-a-a", "a-a", 1},
+		{"\u00e9cole \u00e9coles d'\u00e9cole", "\u00e9cole", 2}, {"caf\u00e9 caf", "caf", 1}, {"cafe\u0301 cafe", "cafe", 1},
+		{"\u043c\u0438\u0440 \u043c\u0438\u0440\u0430", "\u043c\u0438\u0440", 1}, // Russian
+		{"\u6771\u4eac\u90fd \u6771\u4eac", "\u6771\u4eac", 2},                   // Japanese has no spaces
+		{"a\u6771", "a", 1}, {"\xffart\xff", "art", 1}, {"\u0664\u0665 \u0664", "\u0664", 1},
+	} {
+		if got := countWord([]byte(c.text), []byte(c.word)); got != c.want {
+			t.Errorf("%q has %q %d times, want %d", c.text, c.word, got, c.want)
+		}
+	}
+}
+
+// FuzzCountWord compares with the words between all other characters.
+func FuzzCountWord(f *testing.F) {
+	f.Add("party start art", "art")
+	f.Add("\u00e9cole caf\u00e9", "caf\u00e9")
+	f.Fuzz(func(t *testing.T, text, word string) {
+		got, want := countWord([]byte(text), []byte(word)), 0
+		if strings.ContainsFunc(word, func(r rune) bool { return !isOfWord(r) }) || word == "" {
+			if got > strings.Count(text, word) || got < 0 {
+				t.Errorf("%q has %q %d times", text, word, got)
+			}
+			return
+		}
+		for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isOfWord(r) }) {
+			if part == word {
+				want++
+			}
+		}
+		if got != want {
+			t.Errorf("%q has %q %d times, want %d", text, word, got, want)
+		}
+	})
+}
