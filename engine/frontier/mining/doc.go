@@ -11,9 +11,11 @@
 // after all other URLs of their site. Their hop letter is I, for inferred.
 //
 // A site may try 20 mined URLs, and 20 more for each that was a page with something new. So mining stops at a site
-// where less than one in 20 is; and each site has a limit (Options.MineMost). URLs that may not be tried yet wait. The
-// folders of one depth, those with a number apart, are a shape, and so is each series. A shape without a find has at
-// most half of the tries that are left, so that others have their turn.
+// where less than one in 20 is; and each site has a limit (Options.MineMost). Until its text is compared, such a page
+// brings four tries: else a site that answers everything with one page would use up 20 for each, before NoteFind takes
+// it back. URLs that may not be tried yet wait. The folders of one depth, those with a number apart, are a shape, and
+// so is each series. A shape without a find has at most half of the tries that are left, so that others have their
+// turn.
 //
 // What is learned, and what waits, is in memory: at most 65,536 sites with 2 KiB of series and shapes each, and 32 MiB
 // of URLs that wait. It is lost with the run, or if other sites need the room. Mined URLs that were offered are in the

@@ -28,6 +28,8 @@ type Miner struct {
 // site is what is known of a site.
 type site struct {
 	tried, found int
+	latest       uint64   // hash of the page that was a find last
+	withheld     int      // tries that a page does not bring while its text is not compared
 	series       []series // those that were seen first may have been replaced
 	next         int      // index of the series that is replaced next
 	shapes       []shape  // of the URLs that were tried; the oldest may have been replaced
@@ -50,6 +52,7 @@ const (
 	waitingMost = 1 << 12  // URLs of a site
 	triesFree   = 20       // mined URLs that a site may try before any is a page with something new
 	triesOfFind = 20       // the same for each that is
+	triesLikely = 4        // of these, before the text of the page is compared
 	foldersMost = 16       // ancestors of one page
 	shapesMost  = 32       // of a site
 	retriedMost = 64       // URLs that have waited and are looked at for one page
@@ -75,6 +78,10 @@ func (m *Miner) Mine(page []byte, eachLink func(func(url []byte)), isWanted func
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.siteLocked(xxh3.Hash(key))
+	if s.latest == xxh3.Hash(page) {
+		s.withheld = triesOfFind - triesLikely
+		defer func() { s.withheld = 0 }()
+	}
 	give := func(url []byte) {
 		if !isWanted(url) {
 			return
@@ -124,6 +131,7 @@ func (m *Miner) NoteFind(url []byte, by int) {
 	defer m.mu.Unlock()
 	s := m.siteLocked(xxh3.Hash(key))
 	s.found += by
+	s.latest = xxh3.Hash(url)
 	s.shapeOf(path).found += int32(by)
 }
 
@@ -150,7 +158,9 @@ func (m *Miner) siteLocked(hash uint64) *site {
 }
 
 // left returns how many mined URLs the site may still try.
-func (s *site) left(most int) int { return min(most, triesFree+triesOfFind*max(s.found, 0)) - s.tried }
+func (s *site) left(most int) int {
+	return min(most, triesFree+triesOfFind*max(s.found, 0)-s.withheld) - s.tried
+}
 
 // mayTry reports whether the site may try another mined URL of a shape. One without a find gets at most half of the
 // tries that are left, so that a useless shape does not use them up.

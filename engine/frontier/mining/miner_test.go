@@ -104,6 +104,27 @@ func TestMine_stopsWhereItDoesNotPay(t *testing.T) {
 	}
 }
 
+// A page that counts as a find brings four tries at most before its text is compared, and the others after that.
+func TestMine_aLikelyFindBringsFewTries(t *testing.T) {
+	m := New(Options{Mine: []string{siblings}, MineMost: 1000})
+	for i := range 60 {
+		mined(m, fmt.Sprintf("http://a.test/%c%c1", 'a'+i/26, 'a'+i%26), nil)
+	}
+	const page = "http://a.test/aa2"
+	m.NoteFind([]byte(page), 1)
+	if got := mined(m, page, nil); len(got) != triesLikely {
+		t.Errorf("for itself: %v", got)
+	}
+	m.NoteFind([]byte(page), -1)
+	if got := mined(m, "http://a.test/about", nil); len(got) != 0 {
+		t.Errorf("after it was taken back: %v", got)
+	}
+	m.NoteFind([]byte(page), 1)
+	if got := mined(m, "http://a.test/about", nil); len(got) != triesOfFind-triesLikely {
+		t.Errorf("for another page: %v", got)
+	}
+}
+
 // A shape without a find gets at most half of what a site may still try. The folders above 60 pages have no page, and
 // yet the first numbered folder is tried. A find gives room to its own shape.
 func TestMine_aUselessShapeLeavesTriesToOthers(t *testing.T) {
