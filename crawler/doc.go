@@ -8,4 +8,5 @@
 // The module is called orbweaver until it has a public address. Another module uses a copy of it:
 //
 //	go mod edit -require orbweaver@v0.0.0 -replace orbweaver=../orbweaver
+//	go mod tidy
 package crawler

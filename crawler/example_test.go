@@ -126,3 +126,38 @@ func ExampleRun_score() {
 	// / 200 text/html; charset=utf-8, 2 links
 	// /b 200 text/html; charset=utf-8, 0 links
 }
+
+// A crawl that was stopped goes on with the same call.
+func ExampleRun_resume() {
+	server := site()
+	defer server.Close()
+	o, remove := options(server)
+	defer remove()
+	ctx, stop := context.WithCancel(context.Background())
+	o.Page = func(*crawler.Page) { stop() }
+	r, err := crawler.Run(ctx, o)
+	fmt.Println(r.State, err)
+	r = run(o)
+	fmt.Println(r.State)
+	// Output:
+	// stopped <nil>
+	// /a 200 text/html; charset=utf-8, 0 links
+	// /b 200 text/html; charset=utf-8, 0 links
+	// finished
+}
+
+// A filter decides which pages are stored. All are given to the function.
+func ExampleRun_storeFilter() {
+	server := site()
+	defer server.Close()
+	o, remove := options(server)
+	defer remove()
+	o.Config.Filters.Store = `url endsWith "/a"`
+	r := run(o)
+	fmt.Println(r.PagesStored, "stored,", r.PagesNotStored, "not")
+	// Output:
+	// / 200 text/html; charset=utf-8, 2 links
+	// /a 200 text/html; charset=utf-8, 0 links
+	// /b 200 text/html; charset=utf-8, 0 links
+	// 1 stored, 2 not
+}

@@ -31,8 +31,8 @@ type Options struct {
 	Seeds []string
 	// Contact is an e-mail address or URL for site owners. It is part of the User-Agent, and must be given.
 	Contact string
-	// Page is called for each page just before it is stored, by several goroutines at a time. After a kill, a page that
-	// was given may come again.
+	// Page is called for each page just before it is stored, or not stored (Filters.Store), by several goroutines at a
+	// time. After a kill, a page that was given may come again.
 	Page func(p *Page)
 	// Allow are ranges of private addresses that may be connected to, at any port.
 	Allow []netip.Prefix
