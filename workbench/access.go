@@ -57,7 +57,11 @@ func (x Site[S]) Postpone(siteDue, ipDue time.Time) {
 	c := &x.w.contents
 	s := c.sites.of(x.vs)
 	c.touch(s)
-	s.due = max(s.due, c.clock.offset(siteDue))
+	if due := c.clock.offset(siteDue); due > s.due {
+		s.due = due
+	} else if due != noDue {
+		s.due++ // so that DueTimes.Hasten knows
+	}
 	if s.entry != 0 {
 		c.ips.touch(s.entry)
 		e := c.ips.at(s.entry)

@@ -69,8 +69,8 @@ func (d DueTimes[S]) Anchor(now, was time.Time) {
 	d.w.contents.clock.anchorAt(now, was)
 }
 
-// Hasten moves the due time of a site back to due, if it is was: a delay that the caller set, and no other since. It
-// reports whether it did. It borrows key.
+// Hasten moves the due time of a site back to due, if it is was: a delay that the caller set in a Release, and no other
+// since. After a Postpone it is at least a nanosecond later. Hasten reports whether it did. It borrows key.
 func (d DueTimes[S]) Hasten(key []byte, was, due time.Time) bool {
 	hash := d.w.contents.sites.hash(key)
 	d.w.mu.Lock()

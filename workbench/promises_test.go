@@ -192,6 +192,46 @@ func TestW3_Postpone(t *testing.T) {
 	acquire(t, w, start.Add(time.Hour), "a[/2]")
 }
 
+// Hasten takes back the due time that a Release has set. A site that was postponed since, however little, keeps it, and
+// so does one that is leased or has another due time.
+func TestW3_Hasten(t *testing.T) {
+	soon, until := start.Add(time.Second), start.Add(time.Minute)
+	for name, c := range map[string]struct {
+		since func(w *Workbench[int], vs *VisitState[int])
+		was   time.Time
+		may   bool
+	}{
+		"nothing":          {func(*Workbench[int], *VisitState[int]) {}, until, true},
+		"another due time": {func(*Workbench[int], *VisitState[int]) {}, until.Add(1), false},
+		"a Postpone":       {func(w *Workbench[int], vs *VisitState[int]) { w.Site(vs).Postpone(soon, soon) }, until, false},
+		"that of an IP": {func(w *Workbench[int], vs *VisitState[int]) {
+			w.Site(vs).Postpone(time.Time{}, soon)
+		}, until, true},
+		"a lease":           {func(w *Workbench[int], _ *VisitState[int]) { acquire(t, w, until, "a[/1]") }, until, false},
+		"the end of a site": {func(w *Workbench[int], vs *VisitState[int]) { w.Kill(vs, nil) }, until.Add(1), false},
+	} {
+		w := New[int](Options{PathsPerVisit: 1})
+		vs := placed(w, "a", ip(1), "/1")
+		key := w.Site(vs).AppendKey(nil)
+		v := acquire(t, w, start, "a[/1]")[0]
+		w.Release(&v, Release{Unused: v.Items, SiteDue: until}, start)
+		c.since(w, vs)
+		want := w.Site(vs).Due()
+		if c.may {
+			want = soon
+		}
+		if did := w.DueTimes().Hasten(key, c.was, soon); did != c.may || !w.Site(vs).Due().Equal(want) {
+			t.Errorf("%s: %v, due %v, want %v", name, did, w.Site(vs).Due(), want)
+		}
+		if err := w.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+	if New[int](Options{}).DueTimes().Hasten([]byte("http://unknown"), until, soon) {
+		t.Error("an unknown site was hastened")
+	}
+}
+
 // Items leave in order: items that PushFront added meanwhile, then Front, then Unused, then the rest.
 func TestW4_Order(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 3})

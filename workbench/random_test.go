@@ -416,6 +416,9 @@ func (d *driver) postpone() {
 		ip = d.now.Add(time.Duration(d.rng.IntN(1000)-500) * time.Millisecond)
 	}
 	d.w.Site(d.vs(s)).Postpone(site, ip)
+	if !site.IsZero() && !site.After(s.due) {
+		site = s.due.Add(1) // for DueTimes.Hasten
+	}
 	s.due = later(s.due, site)
 	if s.at == addressed {
 		d.m.ip(s.addr).due = later(d.m.ip(s.addr).due, ip)
