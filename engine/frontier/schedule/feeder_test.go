@@ -25,7 +25,8 @@ import (
 type feederRig struct {
 	*rig
 	feeder *Feeder
-	woken  int // calls of WakeDistributor
+	woken  int        // calls of WakeDistributor
+	mu     sync.Mutex // of what the functions of work use
 }
 
 func newFeederRig(t *testing.T, siteCount int, change func(f *Feeder)) *feederRig {
@@ -64,6 +65,31 @@ func newFeederRig(t *testing.T, siteCount int, change func(f *Feeder)) *feederRi
 		}
 	})
 	return g
+}
+
+// work starts the fetch workers, whose exchanges take a time. begin is called by one at a time with each Visit, and end
+// returns what the Visit has become.
+func (g *feederRig) work(
+	t *testing.T, exchange time.Duration, begin func(v *visit.Visit), end func(v *visit.Visit) workbench.Release,
+) (workers *sync.WaitGroup) {
+	workers = new(sync.WaitGroup)
+	for range g.feeder.Workers {
+		workers.Go(func() {
+			for v, err := g.feeder.Todo.TakeNext(t.Context()); err == nil; v, err = g.feeder.Todo.TakeNext(t.Context()) {
+				g.mu.Lock()
+				begin(&v)
+				g.mu.Unlock()
+				time.Sleep(exchange)
+				g.mu.Lock()
+				r := end(&v)
+				g.mu.Unlock()
+				g.Workbench.Release(&v, r, time.Now())
+				g.feeder.Shares.GiveBack(v.Class)
+				notify.Send(g.feeder.Wake)
+			}
+		})
+	}
+	return workers
 }
 
 // setActive changes the number of active fetch workers.
@@ -233,43 +259,30 @@ func TestFeeder_theLimitChangesWhileWorkersFetch(t *testing.T) {
 		}
 		var busy, peak, fetched int
 		next := map[string]int{}
-		var mu sync.Mutex
-		var workers sync.WaitGroup
-		for range g.feeder.Workers {
-			workers.Go(func() {
-				for v, err := g.feeder.Todo.TakeNext(t.Context()); err == nil; v, err = g.feeder.Todo.TakeNext(t.Context()) {
-					mu.Lock()
-					busy, fetched = busy+1, fetched+1
-					peak = max(peak, busy)
-					if it := queued.MustDecode(v.Items[0]); string(it.Rest) != fmt.Sprintf("/%d", next[string(v.Key)]) {
-						t.Errorf("%s: %s instead of /%d", v.Key, it.Rest, next[string(v.Key)])
-					}
-					next[string(v.Key)]++
-					mu.Unlock()
-					time.Sleep(exchange)
-					mu.Lock()
-					busy--
-					mu.Unlock()
-					now := time.Now()
-					g.Workbench.Release(&v, workbench.Release{Unused: v.Items[1:], SiteDue: now.Add(exchange)}, now)
-					g.feeder.Shares.GiveBack(v.Class)
-					notify.Send(g.feeder.Wake)
-				}
-			})
-		}
+		workers := g.work(t, exchange, func(v *visit.Visit) {
+			busy, fetched = busy+1, fetched+1
+			peak = max(peak, busy)
+			if it := queued.MustDecode(v.Items[0]); string(it.Rest) != fmt.Sprintf("/%d", next[string(v.Key)]) {
+				t.Errorf("%s: %s instead of /%d", v.Key, it.Rest, next[string(v.Key)])
+			}
+			next[string(v.Key)]++
+		}, func(v *visit.Visit) workbench.Release {
+			busy--
+			return workbench.Release{Unused: v.Items[1:], SiteDue: time.Now().Add(exchange)}
+		})
 		for _, limit := range []int{16, 5, 16, 1, 12, 2, 7, 16, 1, 3, 16} {
 			g.setActive(limit)
 			time.Sleep(exchange + time.Millisecond) // exchanges that began before have ended
-			mu.Lock()
+			g.mu.Lock()
 			peak = 0
-			mu.Unlock()
+			g.mu.Unlock()
 			time.Sleep(4 * exchange)
 			synctest.Wait()
-			mu.Lock()
+			g.mu.Lock()
 			if peak > limit || peak < min(limit, sites/2) { // a site has an exchange in half of the time
 				t.Errorf("%d exchanges at a time, want %d", peak, limit)
 			}
-			mu.Unlock()
+			g.mu.Unlock()
 		}
 		time.Sleep(time.Minute)
 		g.feeder.Todo.Close()
@@ -339,33 +352,20 @@ func TestFeeder_widensTheFront(t *testing.T) {
 func TestFeeder_asksManyNewSitesWithoutIdleWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const sites, exchange = 3000, 10 * time.Millisecond
-		g := newFeederRig(t, 0, nil)
+		g, begin, last := newFeederRig(t, 0, nil), time.Now(), time.Now()
 		for i := range sites {
 			vs, _ := g.Workbench.GetOrAdd(fmt.Appendf(nil, "http://new%d.test", i))
 			g.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 1, byte(i >> 8), byte(i)}), time.Now())
 			g.Workbench.Push(vs, path("/"))
 		}
-		begin, last := time.Now(), time.Now()
-		var mu sync.Mutex
 		var fetched, busy, peak int
-		var workers sync.WaitGroup
-		for range g.feeder.Workers {
-			workers.Go(func() {
-				for v, err := g.feeder.Todo.TakeNext(t.Context()); err == nil; v, err = g.feeder.Todo.TakeNext(t.Context()) {
-					mu.Lock()
-					busy, fetched = busy+1, fetched+1
-					peak = max(peak, busy)
-					mu.Unlock()
-					time.Sleep(exchange)
-					mu.Lock()
-					busy, last = busy-1, time.Now()
-					mu.Unlock()
-					g.Workbench.Release(&v, workbench.Release{}, time.Now())
-					g.feeder.Shares.GiveBack(v.Class)
-					notify.Send(g.feeder.Wake)
-				}
-			})
-		}
+		workers := g.work(t, exchange, func(*visit.Visit) {
+			busy, fetched = busy+1, fetched+1
+			peak = max(peak, busy)
+		}, func(*visit.Visit) workbench.Release {
+			busy, last = busy-1, time.Now()
+			return workbench.Release{}
+		})
 		notify.Send(g.feeder.Wake)
 		time.Sleep(10 * time.Minute)
 		g.feeder.Todo.Close()

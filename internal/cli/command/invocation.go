@@ -200,8 +200,8 @@ func (inv *Invocation) commandName() string {
 // faults are lined up under the first.
 func MessageOf(err error) string {
 	packages := regexp.MustCompile(`(?m)(^|: )(?:(?:admission|agent|changes|checkpoint|cluster|control|engine|` +
-		`dnsres|evidence|explain|filter|fsck|inspect|journal|layout|leasing|leave|marks|outage|ownership|parsers|payloads|` +
-		`rebuild|recovery|recrawl|report|restore|settings|sieve|sites|skipped|wall|warc): )+`)
+		`derive|dnsres|evidence|explain|filter|fsck|inspect|journal|layout|leasing|leave|marks|outage|ownership|parsers|` +
+		`payloads|quality|rebuild|recovery|recrawl|report|restore|settings|sieve|sites|skipped|wall|warc): )+`)
 	said := packages.ReplaceAllString(err.Error(), "$1")
 	return strings.ReplaceAll(plainMessage(said), "\n", "\n           ")
 }

@@ -73,8 +73,9 @@ func (c *Command) hookCounts(stats []string) (names []string) {
 	if err != nil || m == nil || c.beginsAgain() {
 		return nil
 	}
+	known := statNames(stats)
 	for name := range m.Sums {
-		if !slices.Contains(statNames(stats), name) {
+		if !slices.Contains(known, name) {
 			names = append(names, name)
 		}
 	}

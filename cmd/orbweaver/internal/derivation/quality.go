@@ -84,17 +84,6 @@ func (c *QualityCommand) checkPicture() error {
 	return nil
 }
 
-// plainError is an error without the names of packages in front of it.
-type plainError struct{ error }
-
-// Error implements error.
-func (e plainError) Error() string {
-	return strings.TrimPrefix(strings.TrimPrefix(e.error.Error(), "derive: "), "quality: ")
-}
-
-// Unwrap gives the cause.
-func (e plainError) Unwrap() error { return e.error }
-
 // Run measures.
 func (c *QualityCommand) Run(inv *command.Invocation) (err error) {
 	if err := c.checkPicture(); err != nil {
@@ -122,7 +111,7 @@ func (c *QualityCommand) Run(inv *command.Invocation) (err error) {
 		defer func() { err = errors.Join(err, crawl.Close()) }()
 	}
 	if err != nil {
-		return plainError{err}
+		return err
 	}
 	r, err := crawl.Measure(inv.Context, func(round int) {
 		line.SetStatus(console.Status{Reason: fmt.Sprintf("PageRank, round %d", round)})
