@@ -19,6 +19,8 @@ type Sample struct {
 	CPU         float64 `json:"cpu_seconds"` // of the crawl so far; of a soak, with verifying its files
 	Files       int     `json:"files,omitempty"`
 	RSS         int64   `json:"rss_bytes"`         // 0 where the system does not tell
+	MappedFiles int64   `json:"mapped_file_bytes"` // of these, in memory that the kernel can take back
+	Sites       int64   `json:"sites"`             // known
 	PageMemory  int64   `json:"page_memory_bytes"` // buffers for pages, in use or free
 	Stacks      int64   `json:"stack_bytes"`
 	Descriptors int     `json:"descriptors"`
@@ -33,12 +35,13 @@ type Sample struct {
 // newSample takes a sample of a crawl that began at start.
 func newSample(e *engine.Engine, start time.Time) Sample {
 	r := e.Report()
+	rss, ofFiles := resident()
 	return Sample{
 		Seconds: time.Since(start).Seconds(), Pages: r.PagesStored + r.RevisitsStored,
 		Exchanges: r.Attempts + r.RobotsFetched, CPU: r.CPUSeconds,
-		RSS: resident(), PageMemory: r.PageMemory, Stacks: stacks(), Descriptors: descriptors(),
-		Goroutines: runtime.NumGoroutine(),
-		Front:      r.Front, FrontWanted: r.FrontWanted, Fetching: r.ActiveFetches, Stopping: r.Reason != "",
+		RSS: rss, MappedFiles: ofFiles, Sites: r.HostsKnown, PageMemory: r.PageMemory, Stacks: stacks(),
+		Descriptors: descriptors(), Goroutines: runtime.NumGoroutine(),
+		Front: r.Front, FrontWanted: r.FrontWanted, Fetching: r.ActiveFetches, Stopping: r.Reason != "",
 		Waiting: r.Waiting,
 	}
 }
@@ -53,18 +56,19 @@ func stacks() int64 {
 	return int64(s[0].Value.Uint64())
 }
 
-// resident is the resident memory of this process, where /proc tells.
-func resident() int64 {
+// resident is the resident memory of this process, and how much of it are pages of mapped files, where /proc tells.
+func resident() (all, ofFiles int64) {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	fields := strings.Fields(string(b))
-	if len(fields) < 2 {
-		return 0
+	if len(fields) < 3 {
+		return 0, 0
 	}
 	pages, _ := strconv.ParseInt(fields[1], 10, 64) // 0 if it is no number
-	return pages * int64(os.Getpagesize())
+	shared, _ := strconv.ParseInt(fields[2], 10, 64)
+	return pages * int64(os.Getpagesize()), shared * int64(os.Getpagesize())
 }
 
 // descriptors is how many files this process has open, where /proc tells.

@@ -116,8 +116,9 @@ func (s *soak) sample(e *engine.Engine) {
 			s.heapErr = errors.Join(s.heapErr, writeHeap(filepath.Join(s.heaps, fmt.Sprintf("heap-%d.pprof", stretch))))
 		}
 		if len(s.samples)%6 == 0 {
-			fmt.Fprintf(s.progress, "%4.0f s  %d pages  %d MiB  %d descriptors  %d goroutines  %d files done; %s\n",
-				p.Seconds, p.Pages, p.RSS>>20, p.Descriptors, p.Goroutines, p.Files, p.Waiting)
+			fmt.Fprintf(s.progress,
+				"%4.0f s  %d pages  %d sites  %d MiB, %d of mapped files  %d descriptors  %d goroutines  %d files done; %s\n",
+				p.Seconds, p.Pages, p.Sites, p.RSS>>20, p.MappedFiles>>20, p.Descriptors, p.Goroutines, p.Files, p.Waiting)
 		}
 	}
 }
@@ -243,11 +244,11 @@ func (r *SoakResult) Print(out io.Writer) {
 		p := r.Samples[len(r.Samples)*i/6-1]
 		pages := max(p.Pages-before.Pages, 1)
 		fmt.Fprintf(out,
-			"  %5.0f s   %10d pages   %5.0f/s   %4.0f CPU µs a page   %3d files done   %6d MiB   %4d descriptors   %5d "+
-				"goroutines\n",
+			"  %5.0f s   %10d pages   %5.0f/s   %4.0f CPU µs a page   %3d files done   %6d MiB, "+
+				"%d of mapped files   %4d descriptors   %5d goroutines\n",
 			p.Seconds, p.Pages, float64(pages)/max(p.Seconds-before.Seconds,
 				1e-9), (p.CPU-before.CPU)*1e6/float64(pages), p.Files-before.Files,
-			p.RSS>>20, p.Descriptors, p.Goroutines)
+			p.RSS>>20, p.MappedFiles>>20, p.Descriptors, p.Goroutines)
 		before = p
 	}
 	if r.Unread {

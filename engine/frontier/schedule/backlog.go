@@ -37,6 +37,7 @@ const (
 
 	backlogPause    = 20 * time.Millisecond // if neither page nor Visit comes, the limit grows so often
 	backlogGrowPart = 16                    // and by this part of itself
+	backlogRecent   = 200 * time.Millisecond
 )
 
 // visitsMost returns how many Visits may be out: most of them if the parse workers keep up. out is how many were out
@@ -76,7 +77,7 @@ func (b *Backlog) NoteStored(pages int64) {
 	}
 }
 
-// IsHolding reports whether the parse workers were behind within the last second.
+// IsHolding reports whether the parse workers are behind. A burst that they have stored is past.
 func (b *Backlog) IsHolding(now time.Time) bool {
-	return now.UnixNano()-b.heldAt.Load() < int64(time.Second)
+	return b.Pages.Load() > 0 && now.UnixNano()-b.heldAt.Load() < int64(backlogRecent)
 }

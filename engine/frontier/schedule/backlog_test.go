@@ -92,11 +92,15 @@ func TestBacklog_growsWhileNoVisitComesBack(t *testing.T) {
 	}
 }
 
-// A burst that was fetched faster than it could be stored is no backlog a second later.
+// A burst that was fetched faster than it could be stored is no backlog once it is stored.
 func TestBacklog_ends(t *testing.T) {
 	m := newBacklogModel(1, 16000, 5, time.Millisecond)
 	m.run(5*time.Second, 1<<20)
-	m.run(3*time.Second, 1) // politeness allows a page in a millisecond
+	m.run(60*time.Millisecond, 0)
+	if m.backlog.IsHolding(m.now) {
+		t.Errorf("holding when %d pages are left of a burst", m.pages.Load())
+	}
+	m.run(500*time.Millisecond, 1) // politeness allows a page in a millisecond
 	if m.backlog.IsHolding(m.now) || m.pages.Load() > 0 {
 		t.Errorf("holding with %d pages", m.pages.Load())
 	}
