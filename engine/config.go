@@ -159,6 +159,11 @@ func (c *Config) linkOptions(by *filter.Filters) links.Options {
 	}
 }
 
+// ScoresLinks reports whether links have a score, for --visit focused.
+func (c *Config) ScoresLinks() bool {
+	return c.Filters.Score != "" || c.Hook.Command(hook.LinkKind) != nil
+}
+
 // bodyFiles counts the files of long bodies.
 func (c *Config) bodyFiles() bodyfile.Stats { return c.Fetch.Long.Files.Stats() }
 

@@ -131,7 +131,7 @@ func (o *opener) wirePolicy() {
 	p.judge = hook.NewLinks(cfg.Hook, o.seams.Hook, o.seams.Log)
 	o.closers.Add(p.hosts.Close)
 	o.closers.Add(p.judge.Close)
-	cfg.Order.HasScore, cfg.Order.IsShared = cfg.Filters.Score != "", o.cluster.IsShared()
+	cfg.Order.HasScore, cfg.Order.IsShared = cfg.ScoresLinks(), o.cluster.IsShared()
 	p.order = order.NewCurrent(cfg.Order, o.m.HashSeed, o.m.Order)
 	p.quotas = limits.NewQuotas(cfg.Limits.Quotas())
 	if cfg.Cookies.Mode == cookie.Site {

@@ -214,6 +214,12 @@ func isPlain(value []byte) bool {
 	return bytes.IndexByte(rest, ',') < 0 && bytes.IndexByte(rest, '"') < 0 && value[0] != '*'
 }
 
+// Essence returns a type without its parameters, in lower case. It need not be a valid one.
+func Essence(value []byte) string {
+	essence, _, _ := bytes.Cut(value, []byte{';'})
+	return string(bytes.ToLower(bytes.Trim(essence, whitespace)))
+}
+
 // Split returns the essence of a type that Extract returned, as it is written there, and its charset. They alias value,
 // unless the charset has escapes. Both are nil if value is no media type.
 func Split(value []byte) (essence, label []byte) {

@@ -30,7 +30,7 @@ func (chain) Host(name string) (address netip.Addr, ok bool) {
 
 // Serve implements simweb.Guest.
 func (c chain) Serve(conn net.Conn, r simweb.GuestRequest) simweb.GuestResult {
-	reply := simweb.GuestReply{Status: 404, Type: "text/html", Body: []byte("<p>there is nothing here")}
+	reply := simweb.GuestReply{Status: 404, Type: "Text/HTML; charset=utf-8", Body: []byte("<p>there is nothing here")}
 	var n int
 	if _, err := fmt.Sscanf(r.Path, "/p%d", &n); err == nil && n < c.pages {
 		reply.Status, reply.Body = 200, fmt.Appendf(nil, "<title>page %d</title>%s", n, words(r.Path))
@@ -123,7 +123,7 @@ func TestHook_linksOutliveKillsAndPowerCuts(t *testing.T) {
 			rig.Hook = program
 			cfg := engine.Simulation()
 			cfg.Seeds, cfg.Filters.Scope = testbed.Seeds{"http://chain.test/p0"}, "domain"
-			cfg.Hook.Hooks, cfg.Intervals.Checkpoint = []string{"page=next"}, 20*time.Second
+			cfg.Hook.Hooks, cfg.Intervals.Checkpoint = []string{"page:text/html=next"}, 20*time.Second
 			disk := rig.FS
 			for range 4 {
 				var ended bool

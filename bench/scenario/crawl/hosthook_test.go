@@ -42,7 +42,7 @@ func (f *farms) Serve(conn net.Conn, r simweb.GuestRequest) simweb.GuestResult {
 	}
 	f.latest[host] = now
 	f.mu.Unlock()
-	reply := simweb.GuestReply{Status: 404, Type: "text/html", Body: []byte("<p>there is nothing here")}
+	reply := simweb.GuestReply{Status: 404, Type: "Text/HTML; charset=utf-8", Body: []byte("<p>there is nothing here")}
 	var n int
 	if _, err := fmt.Sscanf(r.Path, "/p%d", &n); err == nil && n < farmPages {
 		reply.Status, reply.Body = 200, fmt.Appendf(nil, "<title>page %d</title>%s<a href=p%d>n<a href=p%d>n", n,

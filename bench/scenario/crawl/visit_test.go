@@ -2,6 +2,8 @@ package crawl
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"orbweaver/derive/quality"
 	"orbweaver/engine"
 	"orbweaver/engine/frontier/order"
+	"orbweaver/engine/page/hook"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 )
@@ -191,7 +194,9 @@ func topicRig(t *testing.T, seed uint64, visit, score string) (*testbed.Rig, eng
 	world.Topics, world.Homophily = 10, 0.7
 	rig := testbed.MustRig(t, world, true)
 	cfg := orderedConfig(t, rig, visit)
-	cfg.Filters.Score = score
+	if cfg.Filters.Score = score; score == byProgram {
+		rig.Hook, cfg.Filters.Score, cfg.Hook.Hooks = topicScorer{}, "", []string{"link=scorer"}
+	}
 	m, err := simweb.NewModel(world)
 	if err != nil {
 		t.Fatal(err)
@@ -223,6 +228,33 @@ func shareOf(list []bool) float64 {
 // focusedScore is for the topic of topicsOf.
 const focusedScore = `anchor contains "topic03" ? 2 : via_count("topic03") > 0 ? 1 : 0`
 
+// topicScorer is a program of --hook link=CMD, within this process: it gives the scores of focusedScore. It implements
+// hook.Starter.
+type topicScorer struct{}
+
+// Start implements hook.Starter.
+func (topicScorer) Start(string) (hook.Program, error) {
+	return startPipes(func(head, body []byte) string {
+		var q hook.LinkQuestion
+		if err := json.Unmarshal(head, &q); err != nil || q.Type != "text/html" || q.Title == "" {
+			return "it is no question about the links of a page: " + string(head)
+		}
+		scores := make([]int, len(q.Links))
+		for i, link := range q.Links {
+			if strings.Contains(link.Text, "topic03") {
+				scores[i] = 2
+			} else if bytes.Contains(body, []byte("topic03")) {
+				scores[i] = 1
+			}
+		}
+		text, _ := json.Marshal(scores)
+		return fmt.Sprintf(`{"v":1,"id":%d,"scores":%s}`, q.ID, text)
+	}), nil
+}
+
+// byProgram in place of an expression lets a topicScorer give the scores.
+const byProgram = "program"
+
 // harvest crawls a web with topics and returns which share of the first tenth of its pages is of one topic, and of all.
 func harvest(t *testing.T, seed uint64, visit, score string) (tenth, all float64) {
 	t.Helper()
@@ -237,7 +269,7 @@ func harvest(t *testing.T, seed uint64, visit, score string) (tenth, all float64
 }
 
 // A crawl that is focused on one of ten topics has at least twice as many of its pages in the first tenth as
-// breadth-first. It fetches the same pages in the end.
+// breadth-first, also if a program gives the scores. It fetches the same pages in the end.
 func TestVisit_focusedHarvestsItsTopic(t *testing.T) {
 	if testbed.Reduced {
 		t.Skip("1,700 pages have no order worth measuring")
@@ -245,7 +277,7 @@ func TestVisit_focusedHarvestsItsTopic(t *testing.T) {
 	for i := range uint64(3) {
 		seed := *testbed.FirstSeed + i
 		plain, all := harvest(t, seed, "breadth-first", "")
-		focused, same := harvest(t, seed, "focused", focusedScore)
+		focused, same := harvest(t, seed, "focused", []string{focusedScore, focusedScore, byProgram}[i])
 		if focused < 2*plain || all != same {
 			t.Errorf("seed %d: %.3f of the topic, %.3f breadth-first; %f and %f in all", seed, focused, plain, same, all)
 		}
@@ -257,14 +289,19 @@ func TestVisit_focusedResumesWithItsScores(t *testing.T) {
 	if testbed.Reduced {
 		t.Skip("1,700 pages have no order worth measuring")
 	}
-	synctest.Test(t, func(t *testing.T) {
-		rig, cfg, m := topicRig(t, *testbed.FirstSeed, "focused", focusedScore)
-		disk, ended := testbed.Kill(t, rig, cfg, rig.FS, 25*time.Second, testbed.Sigkill)
-		before := len(topicsOf(rig, m))
-		testbed.ResumeToEnd(t, rig, cfg, disk, 8)
-		share := shareOf(topicsOf(rig, m)[before:][:2000])
-		if t.Logf("%d pages before the kill; %.2f after it", before, share); ended || share < 0.35 {
-			t.Errorf("%.2f of the pages after the kill are of the topic; ended %v", share, ended)
-		}
-	})
+	for _, score := range []string{focusedScore, byProgram} {
+		synctest.Test(t, func(t *testing.T) { resumeFocused(t, score) })
+	}
+}
+
+func resumeFocused(t *testing.T, score string) {
+	t.Helper()
+	rig, cfg, m := topicRig(t, *testbed.FirstSeed, "focused", score)
+	disk, ended := testbed.Kill(t, rig, cfg, rig.FS, 25*time.Second, testbed.Sigkill)
+	before := len(topicsOf(rig, m))
+	testbed.ResumeToEnd(t, rig, cfg, disk, 8)
+	share := shareOf(topicsOf(rig, m)[before:][:2000])
+	if t.Logf("%d pages before the kill; %.2f after it", before, share); ended || share < 0.35 {
+		t.Errorf("%.2f of the pages after the kill are of the topic; ended %v: %s", share, ended, score)
+	}
 }

@@ -113,7 +113,7 @@ func (r *linkReading) follow(c *storedCapture) error {
 		if err := r.scan(c); err != nil {
 			return err
 		}
-		r.links.DropAgain(c.rec.Get(capture.DroppedField))
+		r.links.JudgeAgain(c.rec.Get(capture.DroppedField), c.rec.Get(capture.ScoresField))
 		if _, skipped := capture.NearDuplicate(c.rec); skipped {
 			r.links.SkipOfNear()
 		}

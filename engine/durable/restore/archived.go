@@ -42,7 +42,8 @@ type record struct {
 	response  bool   // or a revisit
 	near      bool   // a near-duplicate
 	nearSkips bool   // and only its page requisites are followed
-	dropped   string // see links.Finder.DropAgain
+	dropped   string // see links.Finder.JudgeAgain
+	scores    string // the same
 	unchanged bool   // a revisit, because the server said that the page has not changed
 	id        warc.ID
 	date      time.Time
@@ -206,7 +207,7 @@ func (r *recordReader) fill(e *journal.Entry, rec *record) {
 			r.links.Scan(rec.url, page, queued.Called{Sitemap: e.Sitemap, ByIndex: e.Listed})
 			r.links.Head(rec.url, page)
 		}
-		r.links.DropAgain(rec.dropped)
+		r.links.JudgeAgain(rec.dropped, rec.scores)
 		if rec.nearSkips {
 			r.links.SkipOfNear()
 		}
@@ -248,7 +249,7 @@ func (r *recordReader) readMain(e *journal.Entry, rec *record, main *warc.Record
 	rec.url, rec.id, rec.date = main.TargetURI, main.ID, main.Date
 	rec.unchanged = main.Type == warc.Revisit && main.Get("WARC-Profile") == warc.ProfileNotModified
 	rec.near, rec.nearSkips = capture.NearDuplicate(main)
-	rec.dropped = main.Get(capture.DroppedField)
+	rec.dropped, rec.scores = main.Get(capture.DroppedField), main.Get(capture.ScoresField)
 	busy := e.Outcome.Class() == outcome.ClassBusy
 	isResponse := main.Type == warc.Response
 	if !isResponse && main.Type != warc.Revisit {

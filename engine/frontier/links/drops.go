@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"orbweaver/engine/page/parse"
+	"orbweaver/engine/state/queued"
 	"orbweaver/engine/store/journal"
 )
 
@@ -22,14 +23,16 @@ type numbering struct {
 	numbers    []int    // of each link
 	spellings  []byte   // see Finder.Spellings
 	drops      string   // what Drop has removed, as in capture.DroppedField
+	scores     string   // what Rescore has set, as in capture.ScoresField
+	rescored   []byte   // memory for Links
 	anchors    [][]byte // the text of each link, if Options.Judged is set. Borrowed
 }
 
 func (d *numbering) reset() {
-	if cap(d.numbers)*8 > linksKept {
+	if max(cap(d.numbers)*8, cap(d.rescored)) > linksKept {
 		*d = numbering{}
 	}
-	d.references, d.ofResponse, d.earlyFrom, d.drops = 0, math.MaxInt, math.MaxInt, ""
+	d.references, d.ofResponse, d.earlyFrom, d.drops, d.scores = 0, math.MaxInt, math.MaxInt, "", ""
 	d.numbers, d.anchors, d.spellings = d.numbers[:0], d.anchors[:0], d.spellings[:0]
 }
 
@@ -84,21 +87,71 @@ func (l *Finder) Drop(places []int) {
 // HookDrops returns what Drop has removed, as in capture.DroppedField; "" if it has removed nothing.
 func (l *Finder) HookDrops() string { return l.numbering.drops }
 
-// DropAgain removes the links that Drop has removed when the page was fetched, by the text of HookDrops. It removes
-// none if the page has another number of references now, by other settings: a link that is asked for is better than one
-// that is lost.
-func (l *Finder) DropAgain(text string) {
-	count, encoded, _ := strings.Cut(text, " ")
-	bits, err := base64.StdEncoding.DecodeString(encoded)
-	if d := &l.numbering; err != nil || count != strconv.Itoa(d.references) || len(bits) != (d.references+7)/8 {
+// Rescore gives links other scores, by their places in Links. One below 0 is none, and so are missing ones. HookScores
+// returns those of all links then.
+func (l *Finder) Rescore(scores []int) {
+	if len(scores) == 0 {
 		return
 	}
-	i := -1
-	l.Refused.Hook += l.keepLinks(func(parse.Kind, []byte) bool {
-		i++
-		n := l.numbering.numbers[i]
-		return bits[n/8]>>(n%8)&1 == 0
+	d := &l.numbering
+	total := min(d.references, d.ofResponse)
+	nibbles := make([]byte, (total+1)/2)
+	l.setScores(func(place, score int) int {
+		if place < len(scores) && scores[place] >= 0 {
+			score = min(scores[place], queued.ScoreMax)
+		}
+		if n := d.numbers[place]; n < total {
+			nibbles[n/2] |= byte(score << (n % 2 * 4))
+		}
+		return score
 	})
+	d.scores = strconv.Itoa(total) + " " + base64.StdEncoding.EncodeToString(nibbles)
+}
+
+// HookScores returns what Rescore has set, as in capture.ScoresField; "" if it has set nothing.
+func (l *Finder) HookScores() string { return l.numbering.scores }
+
+// JudgeAgain does what Drop and Rescore have done when the page was fetched, by the texts of HookDrops and HookScores.
+// It does nothing if the page has another number of references now, by other settings: a link that is asked for is
+// better than one that is lost.
+func (l *Finder) JudgeAgain(drops, scores string) {
+	d := &l.numbering
+	if nibbles, ok := d.readField(scores, 4); ok {
+		l.setScores(func(place, _ int) int {
+			n := d.numbers[place]
+			return int(nibbles[n/2] >> (n % 2 * 4) & queued.ScoreMax)
+		})
+	}
+	if bits, ok := d.readField(drops, 1); ok {
+		i := -1
+		l.Refused.Hook += l.keepLinks(func(parse.Kind, []byte) bool {
+			i++
+			n := d.numbers[i]
+			return bits[n/8]>>(n%8)&1 == 0
+		})
+	}
+}
+
+// readField reads a field with a value of some bits for each reference. It reports false if the page has another number
+// of references.
+func (d *numbering) readField(text string, bits int) (values []byte, ok bool) {
+	count, encoded, _ := strings.Cut(text, " ")
+	values, err := base64.StdEncoding.DecodeString(encoded)
+	return values, err == nil && count == strconv.Itoa(d.references) && len(values) == (d.references*bits+7)/8
+}
+
+// setScores gives each link the score that f returns for its place and the score that it has.
+func (l *Finder) setScores(f func(place, score int) int) {
+	i, d := 0, &l.numbering
+	d.rescored = d.rescored[:0] // not in place: a score may make a link longer
+	err := journal.EachScored(l.Links, func(kind parse.Kind, score int, url []byte) {
+		d.rescored = journal.AppendScored(d.rescored, kind, f(i, score), url)
+		i++
+	})
+	if err != nil {
+		panic(fmt.Sprintf("BUG: links: the list of links that was just made cannot be read: %v", err))
+	}
+	l.Links, d.rescored = d.rescored, l.Links
 }
 
 // SkipOfNear leaves only the links that a near-duplicate's readers need to see it as it is: page requisites, and what

@@ -13,9 +13,9 @@ import (
 	"orbweaver/internal/urlx"
 )
 
-// What was dropped is dropped again under another --follow, and is kept if the page has other references. Links of
-// early hints are dropped, too, and are still those that the journal has.
-func TestFinder_dropsTheSameLinksAgain(t *testing.T) {
+// What was dropped is dropped again under another --follow, and so are scores given. Nothing is if the page has other
+// references. Links of early hints are dropped, too, and are still those that the journal has.
+func TestFinder_judgesTheSameLinksAgain(t *testing.T) {
 	const body = `<a href=/a>one</a><img src=/b><a href=mailto:x>m</a><a href=/no>n</a><a href=/c>two <b>words</b></a>`
 	url := []byte("http://a.test/")
 	scan := func(l *Finder, hints, more string) {
@@ -34,8 +34,10 @@ func TestFinder_dropsTheSameLinksAgain(t *testing.T) {
 	}
 	list := func(links []byte) string {
 		var all []string
-		err := journal.EachLink(links, func(_ parse.Kind, url []byte) {
-			all = append(all, string(url[len("http://a.test"):]))
+		err := journal.EachScored(links, func(_ parse.Kind, score int, url []byte) {
+			if all = append(all, string(url[len("http://a.test"):])); score > 0 {
+				all[len(all)-1] += fmt.Sprint("=", score)
+			}
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -52,26 +54,27 @@ func TestFinder_dropsTheSameLinksAgain(t *testing.T) {
 		"resource /x.css , resource /y.css " {
 		t.Error(got)
 	}
+	l.Rescore([]int{7, 15, -1, 1, 2, 3})
 	l.Drop([]int{1, 3, 4})
-	if got, early := list(l.Links), list(l.EarlyLinks()); got != "/a /no /y.css" || early != "/y.css" ||
-		l.HookDrops() != "4 Cg==" || l.Refused.Hook != 3 {
-		t.Errorf("%s; %s; %q, %+v", got, early, l.HookDrops(), l.Refused)
+	if got, early := list(l.Links), list(l.EarlyLinks()); got != "/a=7 /no /y.css=3" || early != "/y.css=3" ||
+		l.HookDrops() != "4 Cg==" || l.Refused.Hook != 3 || l.HookScores() != "4 9xA=" {
+		t.Errorf("%s; %s; %q, %+v, %q", got, early, l.HookDrops(), l.Refused, l.HookScores())
 	}
 	f, err := filter.Compile(&filter.Options{Follow: `url != "http://a.test/no"`}, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	again := NewFinder(Options{By: Filters{Follow: f.Follow}})
-	for _, c := range []struct{ field, more, want string }{
-		{"4 Cg==", "", "/a"},
-		{"4 Cg==", "<a href=/d>", "/a /b /c /d"},
-		{"", "", "/a /b /c"},
-		{"5 Cg==", "", "/a /b /c"},
-		{"4 Cg", "", "/a /b /c"},
-		{"4 CgAA", "", "/a /b /c"},
+	for _, c := range []struct{ field, scores, more, want string }{
+		{"4 Cg==", "4 9xA=", "", "/a=7"},
+		{"4 Cg==", "4 9xA=", "<a href=/d>", "/a /b /c /d"},
+		{"", "4 9xA=", "", "/a=7 /b=15 /c=1"},
+		{"5 Cg==", "", "", "/a /b /c"},
+		{"4 Cg", "4 9w==", "", "/a /b /c"},
+		{"4 CgAA", "4 9xA", "", "/a /b /c"},
 	} {
 		scan(again, "", c.more)
-		again.DropAgain(c.field)
+		again.JudgeAgain(c.field, c.scores)
 		if got := list(again.Links); got != c.want {
 			t.Errorf("%q with %q: %s, want %s", c.field, c.more, got, c.want)
 		}

@@ -81,7 +81,7 @@ func (o *Options) Allows(v Visit) error {
 	switch {
 	case v.Mode == ModeFocused && !o.HasScore:
 		return errors.New("focused needs a score: say with --score which links come first, from the start of a run, " +
-			"as --score 'anchor contains \"jazz\"'")
+			"as --score 'anchor contains \"jazz\"', or with --hook link=CMD")
 	}
 	return nil
 }

@@ -1,7 +1,5 @@
 package filter
 
-import "bytes"
-
 // urlFacts are the names of every expression: the URL and its distance from a seed.
 type urlFacts struct {
 	URL      string `expr:"url"`
@@ -67,10 +65,4 @@ type Response struct {
 	Duplicate   bool   // the payload is stored already; for Store only
 	NeedsRender bool   // a browser must draw the page; for Store only
 	Via         []byte // URL of the page with the link, if it is kept; for Store only
-}
-
-// mediaType returns a content type in lower case, without parameters.
-func mediaType(contentType []byte) string {
-	name, _, _ := bytes.Cut(contentType, []byte{';'})
-	return string(bytes.ToLower(bytes.TrimSpace(name)))
 }

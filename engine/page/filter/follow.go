@@ -1,5 +1,7 @@
 package filter
 
+import "orbweaver/internal/mediatype"
+
 // Follow decides which links are followed. It is safe for concurrent use.
 type Follow struct {
 	predicate[followFacts]
@@ -55,7 +57,7 @@ func (v *Via) set(url []byte, r *Response, seeds *Seeds, domains bool) {
 	if !ok {
 		return
 	}
-	v.url, v.pageType = string(url), mediaType(r.ContentType)
+	v.url, v.pageType = string(url), mediatype.Essence(r.ContentType)
 	v.host = v.url[len(p.scheme)+3:][:len(p.host)]
 	if domains {
 		v.domain = v.host[seeds.cut(p.host):]

@@ -1,5 +1,7 @@
 package filter
 
+import "orbweaver/internal/mediatype"
+
 // Parse decides which pages are searched for links. It is safe for concurrent use.
 type Parse struct {
 	predicate[parseFacts]
@@ -14,7 +16,7 @@ type parseFacts struct {
 }
 
 func (f *parseFacts) fillResponse(r *Response) {
-	f.Status, f.ContentType, f.Size, f.Truncated = r.Status, mediaType(r.ContentType), r.Size, r.Truncated
+	f.Status, f.ContentType, f.Size, f.Truncated = r.Status, mediatype.Essence(r.ContentType), r.Size, r.Truncated
 }
 
 // CompileParse compiles all, none or an expression. It keeps seeds, which may be nil if there are none.

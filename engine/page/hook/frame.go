@@ -39,13 +39,15 @@ type Page struct {
 // head is the head of a question. setID sets what all have.
 type head interface{ setID(id uint64) }
 
-// LinkQuestion is the head of a question about links of a page. It has no body.
+// LinkQuestion is the head of a question about links of a page. Its body is that of the page.
 type LinkQuestion struct {
 	Version int    `json:"v"`
 	Kind    string `json:"kind"`
 	ID      uint64 `json:"id"`
-	URL     string `json:"url"`   // of the page
-	Depth   int    `json:"depth"` // of the page
+	URL     string `json:"url"` // this and the next three are of the page
+	Depth   int    `json:"depth"`
+	Type    string `json:"type"`
+	Title   string `json:"title,omitempty"`
 	Links   []Link `json:"links"`
 }
 
@@ -94,7 +96,8 @@ type Answer struct {
 	Links   []string           `json:"links"`  // references, absolute or relative to the page
 	Counts  map[string]float64 `json:"counts"` // what is added to counters.Sums, by name
 
-	Drop []int `json:"drop"` // places in LinkQuestion.Links, from 0, in any order
+	Drop   []int     `json:"drop"`   // places in LinkQuestion.Links, from 0, in any order
+	Scores []float64 `json:"scores"` // of the first LinkQuestion.Links, as of --score
 
 	Block    bool    `json:"block"`    // fetch nothing more of the host
 	Budget   int     `json:"budget"`   // store so many pages of each of its sites; 0 for no budget
@@ -145,6 +148,8 @@ func readAnswer(r *bufio.Reader) (a Answer, err error) {
 		return a, fmt.Errorf("an answer has %d links, more than %d", len(a.Links), linksMost)
 	case slices.ContainsFunc(a.Drop, func(place int) bool { return place < 0 || place >= batchLinks }):
 		return a, fmt.Errorf("an answer drops a link whose place is not 0 to %d", batchLinks-1)
+	case len(a.Scores) > batchLinks:
+		return a, fmt.Errorf("an answer has %d scores, more than %d", len(a.Scores), batchLinks)
 	case a.Budget < 0 || a.Postpone < 0 || a.Postpone > postponeMost.Seconds():
 		return a, fmt.Errorf("an answer has the budget %d and postpones by %g s: both are too small or too large",
 			a.Budget, a.Postpone)

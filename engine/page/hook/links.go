@@ -11,17 +11,20 @@ import (
 type Links struct {
 	*Hook
 
-	links, drops atomic.Int64 // of the questions, and of their answers
+	links, drops, scores atomic.Int64 // of the questions, and of their answers
 }
 
-// batchLinks is how many links of a page are in one question.
-const batchLinks = 1000
+const (
+	batchLinks = 1000 // links of a page in one question
+	scoreMost  = 15   // as of --score
+)
 
 // LinkStats are the numbers of this run.
 type LinkStats struct {
 	Questions map[string]int64 `json:"questions" metric:"link_hook_questions_total" label:"result" help:"Questions about links by what came back, as of hook_pages_total. In this run."`
 	Links     int64            `json:"links" metric:"link_hook_links_total" help:"Links in them."`
 	Dropped   int64            `json:"dropped" metric:"link_hook_dropped_total" help:"Links that answers dropped."`
+	Scored    int64            `json:"scored" metric:"link_hook_scored_total" help:"Links that answers gave a score."`
 	Starts    int64            `json:"starts" metric:"link_hook_starts_total" help:"Starts of the program that is asked about links."`
 	Waited    float64          `json:"waited_seconds" metric:"link_hook_waited_seconds_total" help:"Time that parse workers have waited for it, in all."`
 	Error     string           `json:"error,omitempty"` // why it failed last; "" since its next answer
@@ -32,28 +35,54 @@ func NewLinks(o Options, starter Starter, log *slog.Logger) *Links {
 	return &Links{Hook: newHook(LinkKind, o, starter, log)}
 }
 
-// Drops asks about the links of a page, in batches. It returns the places of those to drop, which ascend. A batch
-// without an answer has none. An error is that of ctx.
-func (l *Links) Drops(ctx context.Context, page string, depth int, links []Link) (places []int, err error) {
+// Verdict is what a program says of the links of a page.
+type Verdict struct {
+	Drop   []int // places of those to drop, which ascend
+	Scores []int // of the links up to the last one that has a score; below 0 for none
+}
+
+// Judge asks about the links of a page, in batches. q has what is known of the page. Links of a batch
+// without an answer are kept as they are. An error is that of ctx.
+func (l *Links) Judge(ctx context.Context, q LinkQuestion, body []byte, links []Link) (v Verdict, err error) {
 	begin := 0
-	for batch := range slices.Chunk(links, batchLinks) {
-		a, err := l.askQuestion(ctx, &LinkQuestion{URL: page, Depth: depth, Links: batch}, nil)
+	for q.Links = range slices.Chunk(links, batchLinks) {
+		a, err := l.askQuestion(ctx, &q, body)
 		if err != nil {
-			return nil, err
+			return Verdict{}, err
 		}
-		l.links.Add(int64(len(batch)))
+		l.links.Add(int64(len(q.Links)))
 		if a != nil {
-			slices.Sort(a.Drop)
-			for _, place := range slices.Compact(a.Drop) {
-				if place < len(batch) {
-					places = append(places, begin+place)
-				}
-			}
+			v.add(a, begin, len(q.Links))
 		}
-		begin += len(batch)
+		begin += len(q.Links)
 	}
-	l.drops.Add(int64(len(places)))
-	return places, nil
+	l.drops.Add(int64(len(v.Drop)))
+	for _, score := range v.Scores {
+		if score >= 0 {
+			l.scores.Add(1)
+		}
+	}
+	return v, nil
+}
+
+// add adds the answer about a batch. What it says of links that the batch does not have is ignored.
+func (v *Verdict) add(a *Answer, begin, batch int) {
+	slices.Sort(a.Drop)
+	for _, place := range slices.Compact(a.Drop) {
+		if place < batch {
+			v.Drop = append(v.Drop, begin+place)
+		}
+	}
+	scores := a.Scores[:min(len(a.Scores), batch)]
+	if len(scores) == 0 {
+		return
+	}
+	for len(v.Scores) < begin {
+		v.Scores = append(v.Scores, -1)
+	}
+	for _, score := range scores {
+		v.Scores = append(v.Scores, int(min(max(score, 0), scoreMost)))
+	}
 }
 
 // Stats returns the numbers as they are now; nil if no program is asked.
@@ -63,7 +92,7 @@ func (l *Links) Stats() *LinkStats {
 		return nil
 	}
 	return &LinkStats{
-		Questions: of.Pages, Links: l.links.Load(), Dropped: l.drops.Load(), Starts: of.Starts, Waited: of.Waited,
-		Error: of.Error,
+		Questions: of.Pages, Links: l.links.Load(), Dropped: l.drops.Load(), Scored: l.scores.Load(),
+		Starts: of.Starts, Waited: of.Waited, Error: of.Error,
 	}
 }

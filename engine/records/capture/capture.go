@@ -117,9 +117,12 @@ const (
 	LinksSkipped = "links=skipped" // in NearField: of the links, only page requisites were followed
 )
 
-// DroppedField is the header field of captures some of whose links a program of --hook has dropped. docs/warc.md has
-// its form.
-const DroppedField = "Orbweaver-Dropped-Links"
+// The header fields of captures some of whose links a program of --hook has dropped, or has given scores. docs/warc.md
+// has their form.
+const (
+	DroppedField = "Orbweaver-Dropped-Links"
+	ScoresField  = "Orbweaver-Link-Scores"
+)
 
 // NearDuplicate says whether a capture is a near-duplicate of an earlier page, and whether its links were skipped.
 func NearDuplicate(rec *warc.RecordRead) (isNear, skipped bool) {

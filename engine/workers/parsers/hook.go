@@ -3,12 +3,14 @@ package parsers
 import (
 	"bytes"
 	"context"
+	"strings"
 
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/page/hook"
 	"orbweaver/engine/page/parse"
 	"orbweaver/engine/state/attempt"
 	"orbweaver/engine/store/journal"
+	"orbweaver/internal/mediatype"
 	"orbweaver/internal/urlx"
 	"orbweaver/warc"
 	"orbweaver/warc/header"
@@ -27,7 +29,7 @@ func (w *Worker) askHook(ctx context.Context, p, content *fetch.Page, a *attempt
 		body, _ = content.Decoded(finder.Decoder)
 	}
 	question := hook.Page{
-		URL: string(a.URL), Status: content.Status, Type: string(typeOf(content, plan.isUnchanged, a)),
+		URL: string(a.URL), Status: content.Status, Type: mediatype.Essence(typeOf(content, plan.isUnchanged, a)),
 		Title: string(finder.Title), Depth: a.Depth, Revisit: plan.isRevisit || plan.isUnchanged,
 		Truncated: !content.IsSearchedWhole() || content.Truncation != warc.TruncatedNone,
 	}
@@ -45,8 +47,8 @@ func (w *Worker) askHook(ctx context.Context, p, content *fetch.Page, a *attempt
 	return true
 }
 
-// askAboutLinks asks the program of --hook link about the links of a page that was searched, and removes those that it
-// drops. It reports false if the crawl was aborted meanwhile.
+// askAboutLinks asks the program of --hook link about the links of a page that was searched, removes those that it
+// drops, and takes its scores. It reports false if the crawl was aborted meanwhile.
 func (w *Worker) askAboutLinks(ctx context.Context, a *attempt.Attempt) bool {
 	finder := w.links.finder
 	if !finder.O.Judged || !w.links.isOpen || len(finder.Links) == 0 {
@@ -56,8 +58,12 @@ func (w *Worker) askAboutLinks(ctx context.Context, a *attempt.Attempt) bool {
 	finder.EachWithText(func(kind parse.Kind, url, text []byte) {
 		found = append(found, hook.Link{URL: string(url), Kind: kind.String(), Text: string(text)})
 	})
-	places, err := w.crawl.Sources.Judge.Drops(ctx, string(a.URL), a.Depth, found)
-	finder.Drop(places)
+	page := hook.LinkQuestion{
+		URL: string(a.URL), Depth: a.Depth, Type: mediatype.Essence(finder.Type.Media), Title: string(finder.Title),
+	}
+	verdict, err := w.crawl.Sources.Judge.Judge(ctx, page, finder.Body, found)
+	finder.Rescore(verdict.Scores)
+	finder.Drop(verdict.Drop)
 	return err == nil
 }
 
@@ -74,8 +80,8 @@ func (w *Worker) askAboutHost(ctx context.Context, content *fetch.Page, a *attem
 		URL: a.URL, Title: finder.Title, Body: finder.Body, Number: a.OfSite, Bytes: content.PayloadLen,
 		IsRevisit: plan.isRevisit || plan.isUnchanged,
 	}
-	media := typeOf(content, plan.isUnchanged, a)
-	page.IsText = bytes.HasPrefix(media, []byte("text/")) || bytes.HasPrefix(media, []byte("application/xhtml"))
+	media := mediatype.Essence(typeOf(content, plan.isUnchanged, a))
+	page.IsText = strings.HasPrefix(media, "text/") || strings.HasPrefix(media, "application/xhtml")
 	own := urlx.Host(a.URL)
 	err := journal.EachLink(finder.Links, func(_ parse.Kind, url []byte) {
 		if page.Links++; !bytes.Equal(urlx.Host(url), own) {

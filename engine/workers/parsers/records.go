@@ -229,6 +229,9 @@ func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt, plan *re
 	if dropped := b.metadata.links.finder.HookDrops(); dropped != "" {
 		b.lines = append(append(append(b.lines, capture.DroppedField+": "...), dropped...), "\r\n"...)
 	}
+	if scores := b.metadata.links.finder.HookScores(); scores != "" {
+		b.lines = append(append(append(b.lines, capture.ScoresField+": "...), scores...), "\r\n"...)
+	}
 	b.index = warc.IndexInfo{Status: p.Status, MIME: mime, SimHash: b.near.simHash()}
 	if n := b.metadata.links.finder.Render; n > 0 {
 		b.index.Render = strconv.AppendInt(nil, int64(n), 10)

@@ -124,8 +124,8 @@ func readRules(name string) (filter.Rules, error) {
 
 // checkScore checks the expression of --score, which belongs to one order.
 func checkScore(cfg *engine.Config) error {
-	cfg.Order.HasScore = cfg.Filters.Score != ""
-	if !cfg.Order.HasScore {
+	cfg.Order.HasScore = cfg.ScoresLinks()
+	if cfg.Filters.Score == "" {
 		return cfg.Order.Allows(cfg.Order.Visit)
 	}
 	_, err := filter.CompileScore(cfg.Filters.Score, nil)

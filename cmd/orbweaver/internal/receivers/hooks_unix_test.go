@@ -225,7 +225,7 @@ func asks(
 			found[i] = hook.Link{URL: fmt.Sprintf("http://a.test/folder/page-%d.html", i), Kind: "anchor", Text: "next page"}
 		}
 		ask = func() {
-			_, err := links.Drops(ctx, "http://a.test/", 1, found)
+			_, err := links.Judge(ctx, hook.LinkQuestion{URL: "http://a.test/", Depth: 1}, body, found)
 			check(err)
 		}
 		answered = func() int64 { return links.Stats().Questions["answered"] }
