@@ -198,7 +198,7 @@ func (m *markupReader) startTag(b []byte, p int) int {
 		m.details.note(&m.elements, name, b, span{start, from}, p, m.words.text)
 	}
 	switch name {
-	case tagDiv, tagNoscript, tagInput, tagTextarea, tagAppRoot:
+	case tagA, tagDiv, tagNoscript, tagInput, tagTextarea, tagAppRoot:
 		if !m.inline && !m.template.skipping() {
 			m.render.tag(name, b, from, p)
 		}

@@ -1,22 +1,28 @@
 package parse
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // renderSigns collects what says that a browser must draw an HTML page: that its text comes from scripts.
 type renderSigns struct {
 	visible     int // bytes of text that a reader sees, up to richText
 	hiddenTo    int // offset of the end of the last noscript element
 	noscripts   int
-	isMounted   bool // there is an empty element into which scripts draw the page
+	hasRoot     bool // there is an element into which scripts draw the page; looked for up to bareText
+	isMounted   bool // such an element is empty
 	asksScripts bool // a noscript element asks for scripts
 	hasForm     bool // there are fields that a person fills in
+	hasAnchor   bool // there is an <a> outside of noscript elements
 }
 
 const (
 	// RenderLeast is the least Result.Render of a page that needs a browser.
 	RenderLeast = 4
 
-	renderMost    = 12 // no page has more
+	renderMost    = 11 // no page has more
+	bareText      = 32 // no more than "Loading, please wait" has
 	poorText      = 200
 	richText      = 400
 	largePage     = 2000
@@ -43,9 +49,14 @@ func (r *renderSigns) addText(text []byte, from int) {
 func (r *renderSigns) tag(name tag, b []byte, at, p int) {
 	switch name {
 	case tagAppRoot:
-		r.isMounted = r.isMounted || closesSoon(b, p, "app-root")
+		r.hasRoot, r.isMounted = true, r.isMounted || closesSoon(b, p, "app-root")
 	case tagDiv:
-		r.isMounted = r.isMounted || closesSoon(b, p, "div") && isMountPoint(b[at:p])
+		isEmpty := closesSoon(b, p, "div")
+		if (isEmpty || r.visible <= bareText && !r.hasRoot) && !r.isMounted && isMountPoint(b[at:p]) {
+			r.hasRoot, r.isMounted = true, isEmpty
+		}
+	case tagA:
+		r.hasAnchor = r.hasAnchor || at > r.hiddenTo
 	case tagInput:
 		r.hasForm = r.hasForm || at > r.hiddenTo && !bytes.Contains(b[at:p], []byte("hidden"))
 	case tagTextarea:
@@ -74,7 +85,7 @@ func isMountPoint(tag []byte) bool {
 	e.EachAttribute(func(name, raw []byte) {
 		if fold(name, "id") {
 			switch string(raw) {
-			case "root", "app", "__next", "__nuxt":
+			case "root", "app", "__next", "__nuxt", "___gatsby", "react-root", "q-app", "svelte":
 				found = true
 			}
 		}
@@ -83,7 +94,7 @@ func isMountPoint(tag []byte) bool {
 }
 
 // asksForScripts reports whether the start of a noscript element says that the page needs scripts. Attributes, such as
-// those of a counter's picture, say nothing.
+// those of a counter's picture, say nothing. Other texts are about a part of the page, or recommend scripts.
 func asksForScripts(b []byte) bool {
 	text := make([]byte, 0, noscriptMost)
 	isTag := false
@@ -99,15 +110,9 @@ func asksForScripts(b []byte) bool {
 		}
 		isTag = isTag && c != '>'
 	}
-	if !bytes.Contains(text, []byte("javascript")) {
-		return false
-	}
-	for _, word := range [...]string{"enable", "requir", "without", "need"} {
-		if bytes.Contains(text, []byte(word)) {
-			return true
-		}
-	}
-	return false
+	contains := func(word string) bool { return bytes.Contains(text, []byte(word)) }
+	return contains("javascript") && slices.ContainsFunc([]string{"enable", "requir", "without", "need"}, contains) &&
+		!slices.ContainsFunc([]string{"comment", "this form", "this video", "best"}, contains)
 }
 
 // score weighs the signs. Most pages have text and no strong sign, so that their bytes are not looked at again.
@@ -115,6 +120,10 @@ func (r *renderSigns) score(body []byte, res *Result) int {
 	if !r.isMounted && !r.asksScripts && r.visible >= poorText {
 		return 0
 	}
+	isBare, hasBundle := r.visible <= bareText && !r.hasAnchor && !r.hasForm, hasBundle(res.Links)
+	isMounted := r.isMounted || r.hasRoot && isBare
+	// With text or links in the root element, the noscript element is that of the tool's template.
+	isFromServer := r.hasRoot && !isMounted && (r.visible >= poorText || r.hasAnchor)
 	n := 0
 	add := func(is bool, weight int) {
 		if is {
@@ -122,23 +131,29 @@ func (r *renderSigns) score(body []byte, res *Result) int {
 		}
 	}
 	has := func(mark string) bool { return bytes.Contains(body[:min(len(body), renderBytes)], []byte(mark)) }
-	add(r.isMounted, 3)
-	add(r.asksScripts, 3)
+	add(isMounted, 3)
+	add(r.asksScripts && !isFromServer, 3)
 	add(r.visible < poorText, 1)
 	add(r.visible < poorText && len(body) > largePage, 1)
 	add(r.visible >= richText, -2)
 	add(r.hasForm, -3)
-	add(hasBundle(res.Links), 1)
+	add(hasBundle, 1)
 	// An underscore is rare in pages, so that this search is fast. The others are only for pages that they can decide on.
 	isNext := has("_next/static/")
 	isEmptyNext := isNext && has(`"pageProps":{}`)
 	add(isNext && (isEmptyNext || !has("__NEXT_DATA__")), 2)
-	add(n >= RenderLeast-1 && has("ng-version"), 1)
-	if n >= RenderLeast {
-		add(isNext && has("__NEXT_DATA__") && !isEmptyNext || has("data-reactroot") || has("__next_f") ||
-			has("data-server-rendered"), -3)
+	add(isBare && hasBundle && !isMounted && !isNext, 2)
+	// Data is no text: a page that shows nothing at all is drawn from its data.
+	if n >= RenderLeast && (r.visible > 0 || r.hasAnchor) && !has("BAILOUT_TO_CLIENT_SIDE_RENDERING") {
+		add(isNext && has("__NEXT_DATA__") && !isEmptyNext || slices.ContainsFunc(serverMarks[:], has), -3)
 	}
 	return max(n, 0)
+}
+
+// serverMarks are what the tools write into pages whose text comes from the server.
+var serverMarks = [...]string{
+	"data-reactroot", "__next_f", "data-server-rendered", `data-ssr="true"`, "ng-version", `"isSpaMode":false`,
+	"node_ids: [", // SvelteKit
 }
 
 // hasBundle reports whether a script has the name of a bundler's file, such as main.3f2a1b9c.js.

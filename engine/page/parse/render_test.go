@@ -47,6 +47,52 @@ func TestScan_render(t *testing.T) {
 			`<script src=/m.3f2a1b9c.js></script><script>document.write('<input name=user>')</script>`, true},
 		{"a hidden token", head(3000) + asksReact + `<div id=root></div><input type="hidden" name=csrf value=x>`, true},
 
+		{"Vite with a sign of progress", head(100) + `<div id="app"><div class="spin"></div><p>Loading, please wait…</p>` +
+			`</div><script type="module" crossorigin src="/assets/index-DiwrgTda.js"></script>`, true},
+		{"a sign of progress, and help for people without scripts", head(100) + `<noscript>Please <a ` +
+			`href="https://help.test/">enable JavaScript</a>.</noscript><div id="app"><div class="spin"></div></div>` +
+			`<script src="/js/app.js"></script>`, true},
+		{"Angular with a sign of progress", head(100) + `<app-root><span class=loader>Loading...</span></app-root>` +
+			`<script src="main-5KXQBV6T.js" type="module"></script>`, true},
+		{"Nuxt without a server, with data", head(100) + `<div id="__nuxt"><svg class=spin></svg></div>` +
+			`<script type="application/json" data-nuxt-data="nuxt-app" data-ssr="false" id="__NUXT_DATA__">[{"a":1}]</script>` +
+			`<script type="module" src="/_nuxt/BKV2qkRi.js"></script>`, true},
+		{"Next with data and nothing to see", head(3000) + `<div id="__next"></div>` +
+			`<script src="/_next/static/a-0a1b2c3d.js"></script>` +
+			`<script id="__NEXT_DATA__">{"props":{"pageProps":{"text":"x"}}}</script>`, true},
+		{"Next's streams without a page", head(3000) + `<!--$!--><template data-dgst="BAILOUT_TO_CLIENT_SIDE_RENDERING">` +
+			`</template><p>Loading</p><!--/$--><script src="/_next/static/chunks/main-0a1b2c3d4e5f.js"></script>` +
+			`<script>self.__next_f.push([1,"x"])</script>`, true},
+		{"SvelteKit without a server", `<link rel="modulepreload" href="/_app/immutable/entry/start.BKV2qkRi.js"></head>` +
+			`<body><div style="display: contents"><script>{__sveltekit_1t45w9r = {base: ""}; Promise.all([` +
+			`import("/_app/immutable/entry/start.BKV2qkRi.js")]).then(([kit, app]) => {kit.start(app, element);});}</script>` +
+			`</div></body>`, true},
+		{"Remix without a server", `<link rel=modulepreload href="/assets/entry.client-B3x2kJ9a.js"><p>Loading...</p>` +
+			`<script>window.__remixContext = {"isSpaMode":true};</script>`, true},
+		{"Gatsby's page of a route without a file", head(3000) + `<noscript id="gatsby-noscript">This app works best with ` +
+			`JavaScript enabled.</noscript><div id="___gatsby"></div><script src="/app-3f2a1b9c0d.js"></script>`, true},
+		{"an element of its own", head(100) + `<my-shop></my-shop><script src="/main.3f2a1b9c.js"></script>`, true},
+
+		{"React from a server of today, with the noscript of its template", head(3000) + asksReact +
+			`<div id="root"><h1>Hello</h1><a href=/a>A</a><p>` + words(250) + `</p></div>` +
+			`<script src="/static/js/main.3f2a1b9c.js"></script>`, false},
+		{"Gatsby with little text", head(3000) + `<noscript id="gatsby-noscript">This app works best with JavaScript ` +
+			`enabled.</noscript><div id="___gatsby"><a href=/>Home</a><p>` + words(150) + `</p></div>` +
+			`<script src="/app-3f2a1b9c0d.js"></script>`, false},
+		{"comments at the end of a short page", head(3000) + `<a href=/>Home</a><p>` + words(150) +
+			`<noscript>Please enable JavaScript to view the <a href="//disqus.test/">comments powered by Disqus.</a>` +
+			`</noscript><script src="/js/theme.3f2a1b9c.js"></script>`, false},
+		{"a form of WordPress", head(3000) + `<p>` + words(150) + `<noscript>Please enable JavaScript in your browser to ` +
+			`complete this form.</noscript><script src="/wp-includes/js/a.3f2a1b9c.js"></script>`, false},
+		{"Nuxt with few words", head(3000) + `<div id="__nuxt"><h1>Hello</h1></div><script id="__NUXT_DATA__" ` +
+			`data-ssr="true">[1]</script><script src="/_nuxt/entry.3a4b5c6d.js"></script>`, false},
+		{"SvelteKit with few words", head(3000) + `<div style="display: contents"><h1>Hello</h1><script>import(` +
+			`"/_app/a.BKV2qkR1.js").then(([kit, app]) => {kit.start(app, element, { node_ids: [0, 2] });});</script></div>` +
+			`<link rel=modulepreload href=/_app/a.BKV2qkR1.js>`, false},
+		{"Angular with few words", head(3000) + `<app-root ng-version="19.2.5" ng-server-context="ssr"><h1>Hello</h1>` +
+			`</app-root><script src="main-5KXQBV6T.js" type="module"></script>`, false},
+		{"Docusaurus", head(3000) + `<div id="__docusaurus"><a href=/docs>Docs</a><main>` + words(180) +
+			`</main></div><script src="/assets/js/main.3f2a1b9c.js"></script>`, false},
 		{"Next with data", head(100) + `<div id="__next"><main>` + words(300) +
 			`</main></div><script src="/_next/static/a-0a1b2c3d.js">` +
 			`</script><script id="__NEXT_DATA__">{"props":{"pageProps":{"text":"x"}}}</script>`, false},
