@@ -108,9 +108,10 @@ func (x *extractor) parse(p *fetch.Page, a *attempt.Attempt) {
 	// The follow filter may look at more than the payload and the directory, and so may the program of --hook link.
 	if p.Complete && x.finder.O.By.Follow == nil && !x.finder.O.Judged {
 		x.key = x.parsedKey(p, a)
-		if x.crawl.Parsed.Seen(x.key) {
+		isDrawn := x.crawl.Parsed.Seen(x.renderKey())
+		if isDrawn || x.crawl.Parsed.Seen(x.key) {
 			x.crawl.Journal.Count.Unparsed.Add(1)
-			if x.crawl.Parsed.Seen(x.renderKey()) {
+			if isDrawn {
 				x.finder.Render = parse.RenderLeast
 			}
 			return
@@ -235,15 +236,16 @@ func join(note, more string) string {
 // A page that forbids to follow its links must be read again, since it forbids those of its head, too.
 func (x *extractor) noteParsed() {
 	if x.isParsed && x.finder.NearSkipped == 0 && !x.finder.IsForbidden {
-		x.crawl.Parsed.Put(x.key)
+		key := x.key
 		if x.finder.Render > 0 {
-			x.crawl.Parsed.Put(x.renderKey())
+			key = x.renderKey()
 		}
+		x.crawl.Parsed.Put(key)
 	}
 }
 
-// renderKey is put beside the key of the last Page if a browser must draw it: each URL of an application may have the
-// same payload.
+// renderKey is put in place of the key of the last Page if a browser must draw it: each URL of an application may have
+// the same payload. Of two keys, the cache could forget this one alone.
 func (x *extractor) renderKey() xxh3.Uint128 {
 	x.scratch = append(binary.BigEndian.AppendUint64(x.scratch[:0], x.key.Hi), "render"...)
 	return urlx.Fingerprint(x.crawl.HashSeed, binary.BigEndian.AppendUint64(x.scratch, x.key.Lo))

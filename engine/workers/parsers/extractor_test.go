@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/zeebo/xxh3"
+
 	"orbweaver/engine/frontier/links"
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/page/parse"
@@ -88,6 +90,25 @@ func TestExtractor_theSameBytesAreSearchedAgainIfAnythingElseDiffers(t *testing.
 		if n := g.search(t, c.a, c.fields, body); n != c.want {
 			t.Errorf("%s: %d links, want %d", c.what, n, c.want)
 		}
+	}
+}
+
+// Each URL of an application has the same payload. Whatever the memory forgets meanwhile, it needs a browser.
+func TestExtractor_theSameBytesNeedABrowserAgain(t *testing.T) {
+	const shell = `<noscript>You need to enable JavaScript to run this app.</noscript><div id=root></div>`
+	g := newMemoRig()
+	g.crawl.Parsed = fpcache.New(1<<10, 1)
+	for i := range 300 {
+		g.search(t, attempt.Attempt{URL: fmt.Appendf(nil, "http://a.test/%d?q", i/2)}, "Content-Type: text/html\r\n", shell)
+		if g.finder.Render < parse.RenderLeast {
+			t.Errorf("page %d has %d", i, g.finder.Render)
+		}
+		for n := range i % 30 {
+			g.crawl.Parsed.Put(xxh3.HashString128(fmt.Sprint(i, n)))
+		}
+	}
+	if n := g.crawl.Journal.Count.Unparsed.Load(); n < 50 || n == 150 {
+		t.Errorf("%d pages of 150 are passed over", n)
 	}
 }
 
