@@ -22,6 +22,7 @@ type Config struct {
 	Graph
 	Hidden
 	Payloads
+	Tools
 	Endpoints
 
 	Agent   string        // robots.txt token of the crawler that is judged
@@ -211,7 +212,7 @@ func (c Config) Validate() error {
 	}
 	for _, s := range []float64{
 		c.ExternalShare, c.HubShare, c.OtherShare, c.CopyShare, c.HTTPSShare, c.GzipShare, c.AltPortShare, c.Validators,
-		c.Changing, c.Homophily, c.Series, c.Folders, c.Unlinked,
+		c.Changing, c.Homophily, c.Series, c.Folders, c.Unlinked, c.Drawn, c.Served,
 	} {
 		bad(s >= 0 && s <= 1, "share %g: want 0 to 1", s)
 	}

@@ -31,6 +31,14 @@
 // 86 to 95 %, at 10 to 16. Most requests are for folders without a page, such as /word/. The judge counts the finds and
 // the requests for what is not there. The figures: go -C bench test -tags scenario ./scenario/crawl -run TestMining_ -v
 //
+// Tools is off by default. A share Drawn of the hosts that no other hangs on have pages that a browser must draw. Nine
+// tools make them, such as React, Next.js and Nuxt, as these do today. Such a page has no link but the script, so links
+// of other hosts alone lead to further pages of the host. A share Served of the other hosts have pages of the same
+// tools with text and links from the server; half of these pages are short. The judge says which part of the drawn
+// pages the archive names for a browser (recall), and which part of the named ones is drawn (precision). Both are 1
+// (seeds 1 to 60 of the test). By the signs before this test, recall was 0.18 and precision 0.19 (seed 1). The figures:
+// go -C bench test -tags scenario ./scenario/crawl -run TestDrawn_ -v
+//
 // Names. A path ends in the page's number, behind words that hold no digit. Model.Locate reads it, writes the path
 // again and compares, so there is one name for one page. /~hop, /~land and /~loop are steps of redirects, /~robots
 // another host's robots.txt, /nowhere pages that never were. /trap is text that looks like a link and is none: a
@@ -43,8 +51,8 @@
 // guest).
 //
 // Promises, whose tests are in package origin: G1: the bytes served hold the links of the model, and no others, by any
-// sound tokenizer and URL parser. G2: every page is reached from one seed, except behind robots.txt and what is Hidden.
-// G3: the judge finds each kind of misconduct, and finds none in a sound crawl.
+// sound tokenizer and URL parser. G2: every page is reached from one seed, except behind robots.txt, and what is Hidden
+// or drawn. G3: the judge finds each kind of misconduct, and finds none in a sound crawl.
 //
 // A Model is read only.
 package simweb

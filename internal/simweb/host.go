@@ -33,7 +33,7 @@ func (h *Host) Think(t Target) time.Duration {
 
 // ContentType is the value of the header field.
 func (c MediaType) ContentType() string {
-	return [...]string{"text/html; charset=utf-8", "image/png", "text/css", "application/pdf"}[c]
+	return [...]string{"text/html; charset=utf-8", "image/png", "text/css", "application/pdf", "text/javascript"}[c]
 }
 
 // Host is what is true of a whole host.
@@ -49,6 +49,8 @@ type Host struct {
 	// hasFolders says that some leaf pages are in a folder. The page of the folder is unlinked.
 	hasFolders bool
 	prefix     uint8 // which of hostPrefixes its name begins with
+	Tool       Tool
+	IsDrawn    bool // a browser must draw the pages of the tool
 	Robots     RobotsKind
 }
 
@@ -82,6 +84,12 @@ func (m *Model) HostAt(i int) Host {
 	if m.config.HubShare > 0 && i < m.plainHosts() {
 		r := draw.RNG(m.Hash(saltHub, i, 0))
 		h.IsHub = r.Float() < m.config.HubShare
+	}
+	if m.config.Tools != (Tools{}) && i < m.outsideFarms() {
+		h.drawTool()
+	}
+	if h.IsDrawn {
+		return h // a page that no link leads to could not be found
 	}
 	if m.config.Series > 0 && i < m.outsideFarms() {
 		if r := draw.RNG(m.Hash(saltSeries, i, 0)); r.Float() < m.config.Series {

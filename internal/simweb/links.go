@@ -12,9 +12,21 @@ type Link struct {
 	tree   bool // part of the tree that makes every page reachable
 }
 
-// AppendLinks appends what a page links to, in the order of the document. A page that may come to harm on its way, or
-// shares its payload with others, links to its host's root only, or to nothing.
+// AppendLinks appends what a page links to, in the order of the document. The script of a tool is the last. A page that
+// a browser must draw has no other link.
 func (h *Host) AppendLinks(dst []Link, t Target, f *Page) []Link {
+	if !h.IsOfTool(t, f) {
+		return h.appendOwnLinks(dst, t, f)
+	}
+	if !h.IsDrawn {
+		dst = h.appendOwnLinks(dst, t, f)
+	}
+	return append(dst, Link{Target: Target{Host: int32(h.Index), Kind: KindBundle}})
+}
+
+// appendOwnLinks appends the links to pages. A page that may come to harm on its way, or shares its payload with
+// others, links to its host's root only, or to nothing.
+func (h *Host) appendOwnLinks(dst []Link, t Target, f *Page) []Link {
 	if t.Kind != KindPage || f.Media != MediaHTML || !f.Shape.linked() || f.Copy > 0 || f.IsUnlinked {
 		if t.Kind == KindLand || t.Kind == KindPage && f.Media == MediaHTML && !f.Shape.IsLost() {
 			dst = append(dst, Link{Target: Target{Host: int32(h.Index)}})

@@ -92,6 +92,10 @@ func (h *Host) locate(path string) (Target, bool) {
 	if path == "/robots.txt" {
 		return Target{Host: int32(h.Index), Kind: KindRobots}, true
 	}
+	var scratch [256]byte
+	if h.Tool != NoTool && string(h.appendBundlePath(scratch[:0])) == path {
+		return Target{Host: int32(h.Index), Kind: KindBundle}, true
+	}
 	n, before, ok := lastNumber(path)
 	if !ok {
 		return Target{}, false
@@ -121,7 +125,6 @@ func (h *Host) locate(path string) (Target, bool) {
 	if !h.has(t) {
 		return Target{}, false
 	}
-	var scratch [256]byte
 	if !bytes.Equal(h.AppendPath(scratch[:0], t), []byte(path)) {
 		return Target{}, false
 	}
@@ -195,6 +198,8 @@ func (h *Host) AppendPath(dst []byte, t Target) []byte {
 		return append(dst, "/robots.txt"...)
 	case KindRobotsOf:
 		return numbers("/~robots/", -1, ".txt")
+	case KindBundle:
+		return h.appendBundlePath(dst)
 	}
 	panic("BUG: simweb: path of an unknown target")
 }

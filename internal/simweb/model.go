@@ -159,6 +159,7 @@ const (
 	saltHub
 	saltTopic
 	saltSeries
+	saltTool
 )
 
 // Hash draws for a host and page.

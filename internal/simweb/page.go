@@ -23,6 +23,7 @@ const (
 	KindNoHost                     // a page of a host that has no address; Page says which
 	KindUnknown                    // no URL of the world; Page is the number of its name in a log
 	KindGuest                      // the same of a guest's
+	KindBundle                     // the script of a host with a Tool
 )
 
 // The Step of the targets of KindTrap that stand in a script, and in a javascript: URL.
@@ -48,6 +49,7 @@ const (
 	MediaPNG
 	MediaCSS
 	MediaPDF
+	MediaScript
 )
 
 // Area says which rule of its host's robots.txt concerns a page.
@@ -104,12 +106,18 @@ func (h *Host) draw(p int) Page {
 	m := h.model
 	hash := h.Hash(saltPage, p)
 	f := Page{Words: uint32(hash >> 8), Bytes: int(m.sizes[hash>>52])}
+	if h.Tool != NoTool && hash>>63 == 0 {
+		f.Bytes = 256 // a page from the server with little text, as a shell has
+	}
 	r := draw.RNG(hash)
 	f.style = uint8(r.Below(pathStyles))
 	if !h.IsLeaf(p) {
 		return f
 	}
 	f.Shape = Shape(m.shapes.Draw(r.Next()))
+	if h.IsDrawn && f.Shape == ShapeHuge {
+		f.Shape = ShapePlain // nothing but text makes a page huge
+	}
 	if h.Robots.rules() {
 		f.Area = Area(r.Below(2 * int(areaCount)))
 		if f.Area >= areaCount {

@@ -68,7 +68,8 @@ func mixedStory(seed uint64) string {
 	random := rand.New(rand.NewPCG(seed, 17))
 	one := func(d drawn) string { return d[random.IntN(len(d))] }
 	var b strings.Builder
-	kind := one(drawn{"plain", "faulty", "faulty many", "faulty copies", "plain Unlinked=0.1", "faulty Unlinked=0.1"})
+	kind := one(drawn{"plain", "faulty", "faulty many", "faulty copies", "plain Unlinked=0.1", "faulty Unlinked=0.1",
+		"plain Drawn=0.5 Served=0.5", "faulty Drawn=0.5 Served=0.5"})
 	fmt.Fprintf(&b, "story Mixed_%d from=%d\nweb %s\nmoody\nset stall-wait=2h\n", seed, seed-*testbed.FirstSeed, kind)
 	if strings.Contains(kind, "Unlinked") { // the judge expects requests for pages that do not exist
 		fmt.Fprintf(&b, "set %s\n", one(drawn{"sitemaps", "mine=ancestors", "mine=ancestors sitemaps"}))
@@ -96,6 +97,9 @@ func mixedStory(seed uint64) string {
 		b.WriteString("expect sound(kills * 300 + 30) and fsck()\n")
 	default:
 		b.WriteString("expect sound(kills * 300) and fsck()\n")
+	}
+	if strings.Contains(kind, "Drawn") {
+		b.WriteString("expect judge().Drawn.Recall == 1 and judge().Drawn.Precision == 1\n")
 	}
 	if random.IntN(3) == 0 {
 		b.WriteString("set Refresh=true\n")

@@ -45,6 +45,10 @@ func (w *Writer) AppendBody(dst []byte, d *Document, h *simweb.Host, t simweb.Ta
 		return append(w.text.Append(dst, &r, f.Bytes/3), "*/\n"...)
 	case f.Media == simweb.MediaPDF:
 		return appendNoise(w.text.Append(append(dst, "%PDF-1.4\n"...), &r, f.Bytes/2), &r, f.Bytes/2)
+	case f.Media == simweb.MediaScript:
+		return appendScript(dst, h)
+	case h.IsDrawn && h.IsOfTool(t, f):
+		return appendEdition(w.appendShell(dst, d, h, t, f), h.Edition(t, f))
 	case f.Copy > 0 && t.Kind == simweb.KindPage:
 		r = draw.RNG(w.model.Hash(simweb.SaltCopy, int(f.Copy), 0))
 		dst = append(dst, "<!DOCTYPE html>\n<html><head><title>Copy</title></head>\n<body>\n<a href=\"/\">start</a>\n"...)
@@ -97,18 +101,24 @@ func (w *Writer) appendHTML(
 		dst = w.appendTrap(dst, d, r)
 	}
 
+	links, frame := d.list, tool{}
+	if h.IsOfTool(t, f) {
+		links, frame = d.list[:len(d.list)-1], tools[h.Tool]
+	}
+	dst = w.appendFrame(dst, d, frame.before, t)
 	each := 1 // links between two stretches of text
 	if h.Gzip {
-		each = max(len(d.list)*corpus.LargeSegment/max(f.Bytes, 1), 1) // a large segment in each
+		each = max(len(links)*corpus.LargeSegment/max(f.Bytes, 1), 1) // a large segment in each
 	}
-	for k := range d.list {
+	for k := range links {
 		if k%each == 0 {
-			left := f.Bytes - (len(dst) - start) - linkCost*(len(d.list)-k)
-			dst = w.appendText(dst, d, r, left/((len(d.list)-k+each-1)/each))
+			left := f.Bytes - (len(dst) - start) - linkCost*(len(links)-k)
+			dst = w.appendText(dst, d, r, left/((len(links)-k+each-1)/each))
 		}
-		dst = w.appendAnchor(dst, d, r, d.list[k].Target)
+		dst = w.appendAnchor(dst, d, r, links[k].Target)
 	}
 	dst = w.appendText(dst, d, r, f.Bytes-(len(dst)-start)-20)
+	dst = w.appendFrame(dst, d, frame.after, t)
 	return append(dst, "</body>\n</html>\n"...)
 }
 
@@ -179,6 +189,9 @@ func (w *Writer) appendAnchor(dst []byte, d *Document, r *draw.RNG, t simweb.Tar
 		return w.appendPlain(dst, d, r, t, f.Media)
 	}
 	way := r.Below(20)
+	if d.h.Tool != simweb.NoTool && f.Media == simweb.MediaHTML {
+		way = max(way, 5) // tools write <a>
+	}
 	if f.Media == simweb.MediaPDF && way < 3 || f.Media == simweb.MediaHTML && way == 1 {
 		d.parts[len(d.parts)-1] = true
 	}
@@ -290,18 +303,18 @@ func (d *Document) EachLink(f func(to simweb.Target, isPart bool)) {
 
 // AppendPayload appends what a whole answer with status 200 carries; ok is false if the target has no such answer.
 func (w *Writer) AppendPayload(dst []byte, d *Document, t simweb.Target, gzip bool) ([]byte, bool) {
-	if t.Kind != simweb.KindPage && t.Kind != simweb.KindLand {
+	if t.Kind != simweb.KindPage && t.Kind != simweb.KindLand && t.Kind != simweb.KindBundle {
 		return dst, false
 	}
 	h := w.model.HostAt(int(t.Host))
-	f := h.PageAt(int(t.Page))
+	f := h.FactsOf(t)
 	if t.Kind == simweb.KindPage && f.Shape.IsLost() {
 		return dst, false
 	}
 	at := len(dst)
 	dst = w.AppendBody(dst, d, &h, t, &f)
 	shape := f.Shape
-	if t.Kind == simweb.KindLand {
+	if t.Kind != simweb.KindPage {
 		shape = simweb.ShapePlain
 	}
 	switch {

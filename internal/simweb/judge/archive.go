@@ -16,6 +16,9 @@ type holding struct {
 func (j *judge) archive(crawled Crawled) {
 	v := &j.v
 	n := 0
+	if j.model.Config().Tools != (simweb.Tools{}) {
+		v.Drawn = &Drawn{}
+	}
 	for c := range crawled {
 		if _, authority, _, ok := simweb.SplitURL(c.URL); c.Status != 200 || ok && j.log.HasGuest(authority) {
 			continue
@@ -56,6 +59,9 @@ func (j *judge) archive(crawled Crawled) {
 		if was&seenStored == 0 {
 			v.Stored++
 			j.seen[t] = was | seenStored
+			if v.Drawn != nil {
+				j.drawn(t, c)
+			}
 			j.quota(t)
 		}
 		n++
@@ -66,6 +72,32 @@ func (j *judge) archive(crawled Crawled) {
 			v.DigestMismatches++
 			j.example("digest", "%s", c.URL)
 		}
+	}
+	if d := v.Drawn; d != nil {
+		d.Recall, d.Precision = part(d.Named, d.Missed), part(d.Named, d.Wrong)
+	}
+}
+
+// part is the part that n is of n and rest; 1 if there is nothing.
+func part(n, rest int) float64 {
+	if n+rest == 0 {
+		return 1
+	}
+	return float64(n) / float64(n+rest)
+}
+
+// drawn counts the pages that a browser must draw, and those that the archive names.
+func (j *judge) drawn(t simweb.Target, c Capture) {
+	d, isDrawn := j.v.Drawn, j.model.NeedsBrowser(t)
+	switch {
+	case isDrawn && c.IsDrawn:
+		d.Named++
+	case isDrawn:
+		d.Missed++
+		j.example("drawn, not named", "%s", c.URL)
+	case c.IsDrawn:
+		d.Wrong++
+		j.example("named, not drawn", "%s", c.URL)
 	}
 }
 

@@ -36,7 +36,7 @@ func Of(m *simweb.Model, t simweb.Target) Class {
 		return ClassDenied
 	}
 	switch t.Kind {
-	case simweb.KindLand:
+	case simweb.KindLand, simweb.KindBundle:
 		return ClassPage
 	case simweb.KindLoop:
 		return ClassOptional

@@ -46,6 +46,7 @@ type Capture struct {
 	Digest    [20]byte // SHA-1 of the payload: without chunking, with content encoding
 	HasDigest bool
 	Truncated bool // WARC-Truncated is there
+	IsDrawn   bool // the archive says that a browser must draw the page
 	Archive   int  // which archive, from 0, where several agents have one each
 }
 

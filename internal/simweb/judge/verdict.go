@@ -47,6 +47,8 @@ type Verdict struct {
 	MinedHits     int `json:"mined_hits,omitempty"`     // requests for them
 	MinedMisses   int `json:"mined_misses,omitempty"`   // requests for what is not in the web
 
+	Drawn *Drawn `json:"drawn,omitempty"` // of a web with drawn pages, and an archive
+
 	// Of several agents: Held is n and Stored is u of the UbiCrawler papers, and what is held twice is no fault of an
 	// archive.
 	Held        int     `json:"held"`         // pages in all archives together
@@ -58,6 +60,16 @@ type Verdict struct {
 	UnderWay int      `json:"in_flight"` // answered pages that are not expected, since they came after a limit was reached
 	Answered bool     `json:"answered"`  // there was no archive to judge: Fetched counts what the server answered whole
 	Examples []string `json:"examples,omitempty"`
+}
+
+// Drawn is how many of the stored pages a browser must draw, by what the archive says of them. A wrong name is no fault
+// of the crawl.
+type Drawn struct {
+	Named     int     `json:"named"`
+	Missed    int     `json:"missed"`
+	Wrong     int     `json:"wrong"`     // named without need
+	Recall    float64 `json:"recall"`    // Named of Named + Missed; 1 if there are none
+	Precision float64 `json:"precision"` // Named of Named + Wrong; 1 if there are none
 }
 
 // Share is what one of several archives holds.
@@ -114,6 +126,10 @@ func (v Verdict) Print(out io.Writer) {
 	if v.Unlinked > 0 {
 		fmt.Fprintf(out, "unlinked    %d of %d pages without a link found, recall %.3f; %.2f requests each\n",
 			v.UnlinkedFound, v.Unlinked, v.Recall(), v.RequestsPerFind())
+	}
+	if d := v.Drawn; d != nil {
+		fmt.Fprintf(out, "drawn       %d of %d pages that need a browser are named, recall %.3f; %d others, precision %.3f\n",
+			d.Named, d.Named+d.Missed, d.Recall, d.Wrong, d.Precision)
 	}
 	if len(v.Shares) > 0 {
 		fmt.Fprintf(

@@ -88,13 +88,13 @@ func (s *session) robots(h *simweb.Host) {
 // page answers for a page, a step of a redirect, or its end. The answer is packed if the client accepts that and the
 // host packs.
 func (s *session) page(h *simweb.Host, t simweb.Target, q *request) {
-	f := h.PageAt(int(t.Page))
+	f := h.FactsOf(t)
 	if to, status := h.Redirect(t, &f); status > 0 {
 		s.redirect(h, to, status)
 		return
 	}
 	shape := f.Shape
-	if t.Kind == simweb.KindLand {
+	if t.Kind != simweb.KindPage {
 		shape = simweb.ShapePlain
 	}
 	if shape >= simweb.ShapeOnceError && shape <= simweb.ShapeOnceCut {

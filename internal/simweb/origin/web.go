@@ -117,7 +117,7 @@ func (w *Web) Payload(url string, gzip bool) (payload []byte, ok bool) {
 // an image, a style sheet, a frame. d is scratch space.
 func (w *Web) EachLink(d *content.Document, t simweb.Target, f func(to simweb.Target, isPart bool)) {
 	h := w.HostAt(int(t.Host))
-	page := h.PageAt(int(t.Page))
+	page := h.FactsOf(t)
 	if page.Shape == simweb.ShapeHuge || page.Copy > 0 {
 		for _, l := range h.AppendLinks(nil, t, &page) {
 			f(l.Target, false)

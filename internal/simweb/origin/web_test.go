@@ -85,7 +85,7 @@ func readLinks(t *testing.T, base string, body []byte) []string {
 				if v, ok := attr("href"); ok {
 					refs = append(refs, v)
 				}
-			case "img", "iframe", "embed":
+			case "img", "iframe", "embed", "script":
 				if v, ok := attr("src"); ok {
 					refs = append(refs, v)
 				}
@@ -143,10 +143,11 @@ func testWorld(t *testing.T, c simweb.Config) *Web {
 
 // A crawl of the bytes with other people's tokenizer and URL parser finds what the model says, and nothing else.
 func TestG1_BytesAgreeWithModel(t *testing.T) {
-	packing, links := simweb.Plain(), simweb.Plain()
+	packing, links, drawn := simweb.Plain(), simweb.Plain(), simweb.Faulty()
 	packing.GzipShare, links.PlainLinks = 1, true
+	drawn.Drawn, drawn.Served, drawn.GzipShare = 0.5, 0.5, 0.5
 	worlds := map[string]simweb.Config{
-		"plain": simweb.Plain(), "faulty": simweb.Faulty(), "packing": packing, "plain links": links,
+		"plain": simweb.Plain(), "faulty": simweb.Faulty(), "packing": packing, "plain links": links, "drawn": drawn,
 	}
 	for name, c := range worlds {
 		t.Run(name, func(t *testing.T) {

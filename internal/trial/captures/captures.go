@@ -69,7 +69,7 @@ func EachAt(fsys vfs.FS, dir string, f func(at warc.Checkpoint, rec *warc.Record
 			return nil
 		}
 		c := judge.Capture{URL: string(rec.TargetURI), Truncated: rec.Type == warc.Response &&
-			rec.Get("WARC-Truncated") != ""}
+			rec.Get("WARC-Truncated") != "", IsDrawn: rec.Get(warc.RenderField) != ""}
 		if sum, ok := decodeDigest(rec.Get("WARC-Payload-Digest")); ok {
 			c.Digest, c.HasDigest = sum, true
 		}

@@ -61,6 +61,7 @@ type Addresses struct {
 	// to them.
 	OfSeparate int `json:"pages_of_separate_components,omitempty"`
 	Unlinked   int `json:"pages_unlinked,omitempty"`
+	Drawn      int `json:"hosts_drawn,omitempty"` // hosts whose pages a browser must draw
 }
 
 // Summary is what RunCommand prints at its end.
@@ -148,6 +149,7 @@ func writeSeeds(name string, seeds []string) error {
 func announce(stdout io.Writer, s *Server, w *origin.Web, o *SimOptions) error {
 	a := Addresses{Seeds: o.SeedsFile, Hosts: w.Hosts(), IPs: w.Config().IPs, Pages: w.PagesTotal()}
 	a.OfSeparate, a.Unlinked = w.HiddenPages()
+	a.Drawn = w.DrawnHosts()
 	if p := s.ProxyAddr(); p.IsValid() {
 		a.Proxy = "http://" + p.String()
 	}
@@ -173,6 +175,9 @@ func announce(stdout io.Writer, s *Server, w *origin.Web, o *SimOptions) error {
 	if a.OfSeparate+a.Unlinked > 0 && err == nil {
 		_, err = fmt.Fprintf(stdout, "hidden %.1f %% of the pages in %d separate components, %.1f %% that no page links to\n",
 			100*float64(a.OfSeparate)/float64(a.Pages), w.Config().Separate, 100*float64(a.Unlinked)/float64(a.Pages))
+	}
+	if a.Drawn > 0 && err == nil {
+		_, err = fmt.Fprintf(stdout, "drawn  %d hosts whose pages a browser must draw\n", a.Drawn)
 	}
 	for _, l := range [][2]string{
 		{"proxy", strings.Join(append([]string{a.Proxy}, a.More...), " ")}, {"http", a.HTTP}, {"tls", a.TLS}, {"dns", a.DNS},

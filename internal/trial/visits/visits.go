@@ -103,9 +103,9 @@ func (t *truth) number(at simweb.Target) (node uint32, ok bool) {
 	t.numbers[at] = node
 	t.targets = append(t.targets, at)
 	isDocument := true
-	if at.Kind == simweb.KindPage && isPage {
+	if isPage && at.Kind != simweb.KindLand {
 		h := t.origin.HostAt(int(at.Host))
-		isDocument = h.PageAt(int(at.Page)).Media == simweb.MediaHTML
+		isDocument = h.FactsOf(at).Media == simweb.MediaHTML
 	}
 	t.Nodes = append(t.Nodes, quality.Node{Site: uint32(at.Host), IsDocument: isDocument})
 	return node, true
