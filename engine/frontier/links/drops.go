@@ -95,20 +95,24 @@ func (l *Finder) Rescore(scores []int) {
 	}
 	d := &l.numbering
 	total := min(d.references, d.ofResponse)
-	nibbles := make([]byte, (total+1)/2)
+	nibbles, isOther := make([]byte, (total+1)/2), false
 	l.setScores(func(place, score int) int {
+		before := score
 		if place < len(scores) && scores[place] >= 0 {
 			score = min(scores[place], queued.ScoreMax)
 		}
+		isOther = isOther || score != before
 		if n := d.numbers[place]; n < total {
 			nibbles[n/2] |= byte(score << (n % 2 * 4))
 		}
 		return score
 	})
-	d.scores = strconv.Itoa(total) + " " + base64.StdEncoding.EncodeToString(nibbles)
+	if isOther {
+		d.scores = strconv.Itoa(total) + " " + base64.StdEncoding.EncodeToString(nibbles)
+	}
 }
 
-// HookScores returns what Rescore has set, as in capture.ScoresField; "" if it has set nothing.
+// HookScores returns what Rescore has set, as in capture.ScoresField; "" if it has changed nothing.
 func (l *Finder) HookScores() string { return l.numbering.scores }
 
 // JudgeAgain does what Drop and Rescore have done when the page was fetched, by the texts of HookDrops and HookScores.

@@ -54,6 +54,9 @@ func TestFinder_judgesTheSameLinksAgain(t *testing.T) {
 		"resource /x.css , resource /y.css " {
 		t.Error(got)
 	}
+	if l.Rescore([]int{0, -1, 0, 0, 0, 0, 0}); l.HookScores() != "" {
+		t.Errorf("%q, and nothing has changed", l.HookScores())
+	}
 	l.Rescore([]int{7, 15, -1, 1, 2, 3})
 	l.Drop([]int{1, 3, 4})
 	if got, early := list(l.Links), list(l.EarlyLinks()); got != "/a=7 /no /y.css=3" || early != "/y.css=3" ||
