@@ -2,6 +2,7 @@
 // connection, a request, a response, and the rules of politeness. It knows neither links nor the frontier.
 //
 //	fetch       one exchange into one Page, with its content encodings, its proxies and its guard of addresses
+//	h2          HTTP/2 under one exchange, rendered as HTTP/1.1
 //	politeness  delays, back-off, Retry-After and tries: a table and pure arithmetic
 //	robots      rules of a robots.txt (RFC 9309)
 //	bandwidth   bytes per second, in all and from each host

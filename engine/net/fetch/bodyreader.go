@@ -158,6 +158,9 @@ func (r *bodyReader) survives(p *Page, conn *connection, err error) bool {
 	case !isTimeout(err):
 		r.scan.frame.End = framing.Disconnected
 		p.Err = "connection broke in the body"
+		if fault := http2Fault(err); fault != nil {
+			p.Err = fault.Cause
+		}
 		return true
 	}
 	now, total := time.Now(), r.deadline(conn)

@@ -2,11 +2,11 @@ package fetch
 
 import (
 	"errors"
-	"net"
 	"syscall"
 	"time"
 
 	"orbweaver/engine/net/bandwidth"
+	"orbweaver/engine/net/h2"
 	"orbweaver/engine/net/underway"
 )
 
@@ -112,10 +112,18 @@ func (c *connection) readProbed(p *Page) (int, error) {
 const quietTime = time.Millisecond
 
 // isQuiet reports whether nothing has come over a stored connection since its last exchange: neither its end, nor bytes
-// without a request, which would be taken for the next response.
-func (c *connection) isQuiet(stored net.Conn) bool {
+// without a request, which would be taken for the next response. Frames of HTTP/2 may come, and are read.
+func (c *connection) isQuiet(l *link) bool {
+	stored := l.raw
+	http2, isHTTP2 := l.conn.(*h2.Conn)
 	if socket, ok := stored.(syscall.Conn); ok && canWait {
-		return c.wait.quiet(socket)
+		isQuiet := c.wait.quiet(socket)
+		if !isHTTP2 || isQuiet && http2.HasEnded() {
+			return isQuiet
+		}
+	}
+	if isHTTP2 {
+		return http2.Settle(quietTime)
 	}
 	_ = stored.SetReadDeadline(time.Now().Add(quietTime)) // the exchange sets its own
 	n, err := stored.Read(c.single[:])

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/net/h2"
 	"orbweaver/internal/httphead"
 	"orbweaver/internal/outcome"
 )
@@ -54,7 +55,7 @@ func (c *connector) reuse(t *Target, p *Page, conn *connection) bool {
 		if !ok {
 			return false
 		}
-		if !conn.isQuiet(l.raw) {
+		if !conn.isQuiet(&l) {
 			_ = l.raw.Close() // the server has closed it, or is about to
 			keep.stale(conn.site, &l)
 			continue
@@ -220,6 +221,9 @@ func (c *connector) store(p *Page, conn *connection, untilClose bool) {
 		return
 	}
 	allowed, ok := p.persists()
+	if http2, isHTTP2 := conn.conn.(*h2.Conn); isHTTP2 && !http2.MayFollow() {
+		ok = false
+	}
 	if !ok || allowed > 0 && conn.next >= allowed {
 		conn.hangUp()
 		return

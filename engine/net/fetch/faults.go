@@ -12,6 +12,7 @@ import (
 
 	"orbweaver/engine/net/fetch/addrguard"
 	"orbweaver/engine/net/fetch/socks"
+	"orbweaver/engine/net/h2"
 	"orbweaver/internal/outcome"
 )
 
@@ -22,6 +23,16 @@ func isTimeout(err error) bool {
 	}
 	var timeout net.Error
 	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// http2Fault returns the fault of HTTP/2 in err; nil if there is none.
+func http2Fault(err error) *h2.Fault {
+	if err == nil {
+		return nil
+	}
+	var fault *h2.Fault
+	errors.As(err, &fault)
+	return fault
 }
 
 // dialFault returns the outcome for an error of a dial, its cause for the log, and FlagLocal if that is here.

@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/engine/net/bandwidth"
 	"orbweaver/engine/net/fetch/framing"
+	"orbweaver/engine/net/h2"
 	"orbweaver/engine/net/underway"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
@@ -106,7 +107,7 @@ func (f *Fetcher) Fetch(ctx context.Context, t *Target, p *Page) outcome.Outcome
 	if f.conn.watch.follow(ctx) {
 		f.conn.flow.Begin(t.Limit)
 		p.Outcome = f.exchange(ctx, t, p)
-		f.connector.store(p, &f.conn, f.body.scan.frame.Kind == framing.Close)
+		f.connector.store(p, &f.conn, f.body.scan.frame.Kind == framing.Close && !p.Connection.TLS.HTTP2)
 		f.conn.flow.End()
 	}
 	p.Times.Ended = time.Now()
@@ -139,11 +140,14 @@ func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
 	if !f.conn.watch.arm(earlier(time.Now().Add(f.conn.times.Response), f.body.limits.whole)) {
 		return outcome.Cancelled
 	}
-	manners := f.manners
-	if !f.conn.keeps {
+	manners, isHTTP2 := f.manners, p.Connection.TLS.HTTP2
+	if !f.conn.keeps && !isHTTP2 {
 		manners = f.lastManners
 	}
 	p.Request = appendRequest(p.Request[:0], t, f.o.Proxy != nil && !t.HTTPS, manners)
+	if isHTTP2 {
+		h2.LowerNames(p.Request)
+	}
 	request := p.Request
 	if credentials := f.connector.credentials; credentials != nil && !t.HTTPS {
 		request = withCredentials(request, credentials)

@@ -97,6 +97,7 @@ func (r *headReader) readMore(p *Page, conn *connection) outcome.Outcome {
 		}
 	}
 	n, err := conn.read(p, math.MaxInt)
+	fault := http2Fault(err)
 	switch {
 	case n > 0 || err == nil:
 		return outcome.None
@@ -108,6 +109,9 @@ func (r *headReader) readMore(p *Page, conn *connection) outcome.Outcome {
 	case isTimeout(err):
 		p.Err = "no header in time"
 		return outcome.HeaderTimeout
+	case fault != nil:
+		p.Err = fault.Cause
+		return fault.Outcome
 	case conn.received == 0:
 		p.Err = "closed without an answer"
 	default:

@@ -46,6 +46,8 @@ type Options struct {
 
 	TLS TLSMode `name:"tls" type:"word" help:"tolerant: fetch despite certificate faults; strict: refuse them. Use strict if you must trust what you store." oneof:"tolerant,strict" default:"tolerant" placeholder:"MODE"`
 
+	HTTP2 bool `name:"http2" help:"Offer HTTP/2 to HTTPS servers, one request at a time. The archive has such an exchange in the form of HTTP/1.1, with WARC-Protocol: h2."`
+
 	DialTimeout   time.Duration `name:"connect-timeout" help:"Time for a connection, and again for its TLS handshake. If the host has another address, it is tried at once after a refusal, and after 1.5s without a connection." default:"10s" least:"1ms" placeholder:"TIME"`
 	HeaderTimeout time.Duration `name:"response-timeout" help:"Time from the request to the end of the head of the response. Raise it for servers that compute long." default:"30s" least:"1ms" placeholder:"TIME"`
 	TotalTimeout  time.Duration `name:"exchange-timeout" help:"Time for a whole exchange, to the end of the body. A longer body is truncated. A body without a declared length, such as a stream, has at most an hour. Lower it if long downloads hold up their hosts." default:"6h" least:"1ms" placeholder:"TIME"`

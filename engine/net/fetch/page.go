@@ -80,6 +80,7 @@ type TLSFacts struct {
 	Version uint16 // as in crypto/tls
 	Cipher  uint16
 	Resumed bool   // a session was resumed: the certificates are those of an earlier handshake
+	HTTP2   bool   // agreed on by ALPN: Request and Raw are HTTP/1.1 as package h2 renders it
 	Fault   string // "" if the certificate verifies, else why not: expired, wrong-name, unknown-authority, ...
 
 	Chain [sha256.Size]byte // SHA-256 of the certificates as the server sent them, concatenated

@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/net/bandwidth"
+	"orbweaver/engine/net/h2"
 	"orbweaver/internal/outcome"
 )
 
@@ -25,11 +26,15 @@ type handshaker struct {
 // Each connection has a copy with its ServerName.
 func (h *handshaker) init(o *Options) {
 	h.o = o
+	protocols := []string{"http/1.1"}
+	if o.HTTP2 {
+		protocols = []string{"h2", "http/1.1"}
+	}
 	h.config = &tls.Config{
 		InsecureSkipVerify: true, // inspect verifies
 		VerifyConnection:   h.inspect,
 		MinVersion:         tls.VersionTLS12,
-		NextProtos:         []string{"http/1.1"},
+		NextProtos:         protocols,
 		CipherSuites:       browserSuites(),
 		// A server may ask for a client certificate once it knows what is requested (IIS). It gets none, and answers.
 		Renegotiation: tls.RenegotiateOnceAsClient,
@@ -83,6 +88,9 @@ func (h *handshaker) handshake(t *Target, p *Page, conn *connection) outcome.Out
 		p.Err = tlsCause(err)
 		return outcome.TLSFault
 	}
+	if p.Connection.TLS.HTTP2 {
+		conn.conn = h2.New(client)
+	}
 	return outcome.None
 }
 
@@ -90,7 +98,10 @@ func (h *handshaker) handshake(t *Target, p *Page, conn *connection) outcome.Out
 // handshake. Of a resumed session it notes what the whole handshake has shown.
 func (h *handshaker) inspect(cs tls.ConnectionState) error {
 	c := h.record
-	c.Secure, c.TLS = true, TLSFacts{Version: cs.Version, Cipher: cs.CipherSuite, Resumed: cs.DidResume}
+	c.Secure = true
+	c.TLS = TLSFacts{
+		Version: cs.Version, Cipher: cs.CipherSuite, Resumed: cs.DidResume, HTTP2: cs.NegotiatedProtocol == "h2",
+	}
 	if cs.DidResume {
 		h.tickets.trusted = h.tickets.offered.trusted
 		c.TLS.Chain = h.tickets.trusted.chain

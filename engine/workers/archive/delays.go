@@ -19,6 +19,7 @@ const (
 	RetryAfterMaxField = "retry-after-max"
 	IPv6PrefixField    = "ipv6-prefix" // bits of an IPv6 address that share a delay
 	ProxyField         = "proxy"       // "yes": WARC-IP-Address is the address of a proxy
+	HTTP2Field         = "http2"       // responses over HTTP/2 are not the bytes that were received
 )
 
 // DelayFields are the delays of a policy, and which addresses share one, for the warcinfo record.

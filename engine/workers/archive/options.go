@@ -92,6 +92,9 @@ func (o *Options) Info(crawlID string, fetching *fetch.Options, delays ...warc.F
 	if fetching.Proxy != nil {
 		fields = append(fields, warc.Field{Name: ProxyField, Value: "yes"}) // WARC-IP-Address is that of the proxy
 	}
+	if fetching.HTTP2 {
+		fields = append(fields, warc.Field{Name: HTTP2Field, Value: "rendered as HTTP/1.1 where WARC-Protocol says h2"})
+	}
 	for _, line := range o.RobotsIgnored {
 		fields = append(fields, warc.Field{Name: "robots-ignored", Value: line})
 	}
@@ -114,7 +117,7 @@ func (o *Options) Validate() error {
 	own := []string{
 		"software", "format", "conformsto", "hostname", "http-header-user-agent", "http-header-from", "robots", "ispartof",
 		"payload-digest", "operator", "description", "crawl-id", "robots-ignored",
-		HostDelayField, IPDelayField, CrawlDelayMaxField, RetryAfterMaxField, IPv6PrefixField, ProxyField,
+		HostDelayField, IPDelayField, CrawlDelayMaxField, RetryAfterMaxField, IPv6PrefixField, ProxyField, HTTP2Field,
 	}
 	for _, line := range o.InfoFields {
 		name, value, found := strings.Cut(line, ":")

@@ -201,7 +201,9 @@ func appendOutlinks(dst []byte, l *links.Finder) []byte {
 // appendConnection appends the header fields of a capture that say how it was transferred: a WARC-Protocol for HTTP and
 // one for TLS, and the cipher suite by its IANA name. They are proposals 42 and 86 of the WARC specifications.
 func (m *metadataWriter) appendConnection(dst []byte, p *fetch.Page) []byte {
-	if line, _ := httphead.Split(p.Head()); len(line) > len("HTTP/1.1") {
+	if p.Connection.TLS.HTTP2 {
+		dst = append(dst, "WARC-Protocol: h2\r\n"...)
+	} else if line, _ := httphead.Split(p.Head()); len(line) > len("HTTP/1.1") {
 		if v := line[len("HTTP/"):len("HTTP/1.1")]; isDigit(v[0]) && v[1] == '.' && isDigit(v[2]) {
 			dst = append(append(append(dst, "WARC-Protocol: http/"...), v...), "\r\n"...)
 		}
