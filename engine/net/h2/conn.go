@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	window     = 256 << 10 // bytes that the server may send ahead, on the stream and on the connection
+	window     = 256 << 10 // bytes that the server may send ahead; they wait in the socket alone
 	windowRFC  = 65535     // what a connection has before the first WINDOW_UPDATE
 	frameMax   = 16 << 10  // bytes of one frame, without its header
 	framesMax  = 1000      // frames of a response that bring nothing
@@ -63,7 +63,6 @@ type Conn struct {
 
 	data, pad int64 // bytes of the DATA frame to come
 	isLast    bool  // it ends the stream
-	window    int64 // bytes that the server may still send
 	credit    int64 // bytes that have come and are not granted again
 	excess    int64
 	payload   int64 // bytes of the body
@@ -97,7 +96,7 @@ func (c *Conn) Write(request []byte) (int, error) {
 	if c.credit > 0 {
 		_ = c.framer.WriteWindowUpdate(0, uint32(c.credit))
 	}
-	c.window, c.credit, c.excess, c.payload, c.frames = window, 0, 0, 0, 0
+	c.credit, c.excess, c.payload, c.frames = 0, 0, 0, 0
 	c.rendered, c.hasFinal, c.ended = nil, false, false
 	c.block.Reset()
 	encodeRequest(c.encoder, request)
@@ -169,23 +168,20 @@ func (c *Conn) readData(b []byte) (int, error) {
 	if n == 0 && err != nil {
 		return 0, c.broken(err)
 	}
-	if err := c.grant(int64(n)); err != nil {
-		return n, err
-	}
+	c.grant(int64(n))
 	return n, nil
 }
 
 // grant lets the server send as many bytes again as have come, in steps of half a window.
-func (c *Conn) grant(n int64) error {
+func (c *Conn) grant(n int64) {
 	c.credit += n
 	if c.credit < window/2 || c.isLast {
-		return nil
+		return
 	}
 	_ = c.framer.WriteWindowUpdate(0, uint32(c.credit)) // a buffer never fails
 	_ = c.framer.WriteWindowUpdate(c.stream, uint32(c.credit))
-	c.window, c.credit = c.window+c.credit, 0
+	c.credit = 0
 	_ = c.flush() // the next read tells
-	return nil
 }
 
 // fill reads until n bytes have come, and gives them to framer.
@@ -274,28 +270,22 @@ func (c *Conn) endData() error {
 // startData begins a DATA frame.
 func (c *Conn) startData() error {
 	length := int64(c.head.Length)
-	switch {
-	case c.head.StreamID != c.stream || c.ended || !c.hasFinal:
+	if c.head.StreamID != c.stream || c.ended || !c.hasFinal {
 		return c.fail(invalid("data of another stream"))
-	case length > c.window:
-		return c.fail(invalid("more data than the window allows"))
 	}
-	c.data, c.pad = length, 0
-	if c.head.Flags.Has(http2.FlagDataPadded) {
-		if length == 0 {
-			return c.fail(invalid("invalid padding"))
-		}
+	data, pad := length, int64(0)
+	if c.head.Flags.Has(http2.FlagDataPadded) && length > 0 {
 		if err := c.fill(1); err != nil {
 			return err
 		}
-		c.pad = int64(c.in[0])
-		c.data, c.in = length-1-c.pad, c.in[:0]
-		if c.data < 0 {
-			return c.fail(invalid("invalid padding"))
-		}
+		pad = int64(c.in[0])
+		data, c.in = length-1-pad, c.in[:0]
 	}
+	if data < 0 {
+		return c.fail(invalid("invalid padding"))
+	}
+	c.data, c.pad = data, pad
 	c.inHead, c.isLast = false, c.head.Flags.Has(http2.FlagDataEndStream)
-	c.window -= length
 	overhead := headerSize + length - c.data
 	if c.excess = max(0, c.excess+overhead-16-2*c.data); c.excess > excessMax {
 		return c.fail(invalid("more padding than data"))
@@ -305,7 +295,8 @@ func (c *Conn) startData() error {
 			return c.fail(err)
 		}
 	}
-	return c.grant(length - c.data)
+	c.grant(length - c.data)
+	return nil
 }
 
 // countIdle counts a frame that brings nothing.

@@ -16,8 +16,9 @@
 //
 // A response has at most framesMax frames that bring nothing, and one more per 16 KiB of payload. A block of fields
 // has at most continuationsMax CONTINUATION frames and fieldsMax bytes, before and after unpacking. Padding and frame
-// headers have bounds as chunks have in package framing. A frame has at most 16 KiB, the dynamic table 4 KiB. A server
-// that sends beyond the window, pushes, or uses another stream ends the connection. All else ends at the deadline.
+// headers have bounds as chunks have in package framing. A frame has at most 16 KiB, the dynamic table 4 KiB. A
+// server that pushes or uses another stream ends the connection. Nothing is read ahead of the caller, so a server that
+// ignores the window gains nothing. All else ends at the deadline.
 //
 // A Conn belongs to one goroutine and starts none.
 package h2
