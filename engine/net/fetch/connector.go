@@ -79,7 +79,7 @@ func (c *connector) decideKeep(t *Target, conn *connection) {
 			conn.next = 0 // the next request to any site
 		}
 	}
-	conn.keeps = c.o.Keep != nil && c.o.Keep.keepsFor(conn.site, conn.next, ofAddr)
+	conn.keeps = c.o.Keep != nil && !t.HTTP2 && c.o.Keep.keepsFor(conn.site, conn.next, ofAddr)
 }
 
 // otherAddrTimeout is the time for a connection if the host has another address to try. It allows for one lost packet,

@@ -124,6 +124,12 @@ func localCause(err error) string {
 	}
 }
 
+// Causes of faults that a server without HTTP/1.1 may give: see Page.Err.
+const (
+	CauseNoProtocol = "tls: no protocol in common"
+	CauseNoAnswer   = "closed without an answer"
+)
+
 // tlsCause names the reason why a handshake failed.
 func tlsCause(err error) string {
 	var record tls.RecordHeaderError
@@ -140,6 +146,8 @@ func tlsCause(err error) string {
 		return "tls: certificate chain too large"
 	case isVersionFault(err):
 		return "tls: old version"
+	case strings.Contains(err.Error(), "no application protocol"): // an alert, without an error value
+		return CauseNoProtocol
 	case errors.As(err, &op) && op.Op == "remote error": // an alert
 		return "tls: refused by the server"
 	case strings.Contains(err.Error(), "exceeds maximum"): // the library has no error value for it

@@ -113,7 +113,7 @@ func (r *headReader) readMore(p *Page, conn *connection) outcome.Outcome {
 		p.Err = fault.Cause
 		return fault.Outcome
 	case conn.received == 0:
-		p.Err = "closed without an answer"
+		p.Err = CauseNoAnswer
 	default:
 		p.Err = "closed within the header"
 	}

@@ -201,25 +201,35 @@ func hostileFrames() map[string]struct {
 			s.forever(func() error { s.head(":status", "103"); return s.WriteSettingsAck() })
 		}, large, "too many interim", ""},
 		"interim response at the end": {heads(":status", "103"), bad, "h2: no status", ""},
-		"trailers":                    {headThen(func(s *frameServer) { s.headOn(1, true, "x-sum", "1") }), outcome.OK, "", "start"},
+		"trailers": {headThen(func(s *frameServer) {
+			s.headOn(1, true, "x-sum", "1")
+		}), outcome.OK, "", "start"},
 		"trailers with a status": {headThen(func(s *frameServer) {
 			s.headOn(1, true, ":status", "200")
 		}), cut, "h2: invalid trailers", "start"},
-		"trailers before the end": {headThen(func(s *frameServer) { s.head("x-sum", "1") }), cut, "h2: invalid trailers", "start"},
+		"trailers before the end": {headThen(func(s *frameServer) {
+			s.head("x-sum", "1")
+		}), cut, "h2: invalid trailers", "start"},
 		"push": {func(s *frameServer) {
 			_ = s.WritePushPromise(http2.PushPromiseParam{
 				StreamID: 1, PromiseID: 2, BlockFragment: s.packed(":path", "/a"), EndHeaders: true,
 			})
 		}, bad, "h2: push", ""},
 		"head of another stream": {func(s *frameServer) { s.ok(3, "start") }, bad, "h2: head of another", ""},
-		"data of another stream": {headThen(func(s *frameServer) { _ = s.WriteData(2, false, []byte("x")) }), cut, "h2: data of another", "start"},
-		"data before the head":   {func(s *frameServer) { data(s, "start") }, bad, "h2: data of another", ""},
+		"data of another stream": {headThen(func(s *frameServer) {
+			_ = s.WriteData(2, false, []byte("x"))
+		}), cut, "h2: data of another", "start"},
+		"data before the head": {func(s *frameServer) { data(s, "start") }, bad, "h2: data of another", ""},
 		"data within a head": {func(s *frameServer) {
 			_ = s.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: s.packed(":status", "200")})
 			data(s, "start")
 		}, bad, "h2: frame out of order", ""},
-		"frame too large":            {func(s *frameServer) { data(s, strings.Repeat("x", 16<<10+1)) }, bad, "h2: frame too large", ""},
-		"SETTINGS of odd length":     {func(s *frameServer) { _ = s.WriteRawFrame(http2.FrameSettings, 0, 0, []byte{1}) }, bad, "h2: invalid frame", ""},
+		"frame too large": {func(s *frameServer) {
+			data(s, strings.Repeat("x", 16<<10+1))
+		}, bad, "h2: frame too large", ""},
+		"SETTINGS of odd length": {func(s *frameServer) {
+			_ = s.WriteRawFrame(http2.FrameSettings, 0, 0, []byte{1})
+		}, bad, "h2: invalid frame", ""},
 		"no status":                  {heads("a", "b"), bad, "h2: no status", ""},
 		"two statuses":               {heads(":status", "200", ":status", "200"), bad, "h2: invalid status", ""},
 		"status after a field":       {heads("a", "b", ":status", "200"), bad, "h2: invalid status", ""},

@@ -46,7 +46,8 @@ type Options struct {
 
 	TLS TLSMode `name:"tls" type:"word" help:"tolerant: fetch despite certificate faults; strict: refuse them. Use strict if you must trust what you store." oneof:"tolerant,strict" default:"tolerant" placeholder:"MODE"`
 
-	HTTP2 bool `name:"http2" help:"Offer HTTP/2 to HTTPS servers, one request at a time. The archive has such an exchange in the form of HTTP/1.1, with WARC-Protocol: h2."`
+	HTTP2      bool `name:"http2" help:"Offer HTTP/2 to HTTPS servers, one request at a time. The archive has such an exchange in the form of HTTP/1.1, with WARC-Protocol: h2."`
+	ProbeHTTP2 bool `name:"probe-h2" help:"Ask a site once more over HTTP/2 if it answers 403, 426 or 505, or not at all, before its first page. It is a try like others, after the usual delay. The report counts how many were answered."`
 
 	DialTimeout   time.Duration `name:"connect-timeout" help:"Time for a connection, and again for its TLS handshake. If the host has another address, it is tried at once after a refusal, and after 1.5s without a connection." default:"10s" least:"1ms" placeholder:"TIME"`
 	HeaderTimeout time.Duration `name:"response-timeout" help:"Time from the request to the end of the head of the response. Raise it for servers that compute long." default:"30s" least:"1ms" placeholder:"TIME"`

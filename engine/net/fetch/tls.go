@@ -26,15 +26,11 @@ type handshaker struct {
 // Each connection has a copy with its ServerName.
 func (h *handshaker) init(o *Options) {
 	h.o = o
-	protocols := []string{"http/1.1"}
-	if o.HTTP2 {
-		protocols = []string{"h2", "http/1.1"}
-	}
 	h.config = &tls.Config{
 		InsecureSkipVerify: true, // inspect verifies
 		VerifyConnection:   h.inspect,
 		MinVersion:         tls.VersionTLS12,
-		NextProtos:         protocols,
+		NextProtos:         []string{"http/1.1"},
 		CipherSuites:       browserSuites(),
 		// A server may ask for a client certificate once it knows what is requested (IIS). It gets none, and answers.
 		Renegotiation: tls.RenegotiateOnceAsClient,
@@ -69,6 +65,9 @@ func (h *handshaker) handshake(t *Target, p *Page, conn *connection) outcome.Out
 		_ = c.SetNoDelay(true) // without it everything works, only more slowly
 	}
 	config := h.config.Clone()
+	if h.o.HTTP2 || t.HTTP2 {
+		config.NextProtos = []string{"h2", "http/1.1"}
+	}
 	config.ServerName = certificateName(t.Host)
 	h.tickets = &ticketing{sessions: h.o.Sessions, server: xxh3.Hash128(t.Host)}
 	config.ClientSessionCache = h.tickets

@@ -286,7 +286,7 @@ func TestN16_ForeignALPN(t *testing.T) {
 	target := serveTLS(t,
 		&tls.Config{Certificates: []tls.Certificate{ca.issue(t, time.Hour, "a.example")}, NextProtos: []string{"imap"}})
 	fetchOnce(t, testOptions(), LoopbackOnly(), target, func(p *Page) {
-		if p.Outcome != outcome.TLSFault || p.Err != "tls: refused by the server" {
+		if p.Outcome != outcome.TLSFault || p.Err != CauseNoProtocol {
 			t.Errorf("%v %s", p.Outcome, p.Err)
 		}
 	})

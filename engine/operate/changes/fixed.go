@@ -27,7 +27,7 @@ func fixed() map[string]string {
 		table: {
 			"cache-memory", "sieve-memory", "dedup-memory", "novelty-memory", "near-duplicates", "near-duplicates-max",
 		},
-		warcInfo: {"user-agent", "contact", "operator", "description", "is-part-of", "warc-info", "http2"},
+		warcInfo: {"user-agent", "contact", "operator", "description", "is-part-of", "warc-info", "http2", "probe-h2"},
 		archive: {
 			"warc-compression", "warc-level", "warc-size", "warc-metadata", "warc-via", "warc-outlinks", "warc-dns",
 			"warc-prefix", "warc-dictionary", "warc-manifest",

@@ -166,6 +166,7 @@ func (c *Collector) Report() Report {
 func (c *Collector) addComponents(r *Report) {
 	logged := c.Log.Counts()
 	r.CertificateFaults, r.LongTypes, r.LogLinesLost = logged.Certificates, logged.LongTypes, c.Log.Dropped()
+	r.HTTP2Probes = logged.HTTP2
 	bodies := c.Numbers.Bodies()
 	r.BodyFiles, r.BodyFileBytes = int64(bodies.Files), bodies.Bytes
 	r.BodiesWaiting, r.BodyWaits = int64(bodies.Waiting), bodies.Waits

@@ -38,7 +38,9 @@ type Report struct {
 	// CertificateFaults are exchanges of this run with servers whose certificate does not verify, by why: expired,
 	// wrong-name, unknown-authority, invalid.
 	CertificateFaults map[string]int64 `json:"certificate_faults,omitempty" metric:"certificate_faults_total" label:"fault" help:"Exchanges with servers whose certificate does not verify, by fault, in this run."`
-	Statuses          map[string]int64 `json:"statuses" metric:"responses_total" label:"code" help:"Responses by status code."`
+	// HTTP2Probes are probes of this run by reason, such as "403", and "403-lifted" for those that were answered.
+	HTTP2Probes map[string]int64 `json:"h2_probes,omitempty" metric:"h2_probes_total" label:"result" help:"Second tries over HTTP/2 (--probe-h2), by reason and result, in this run."`
+	Statuses    map[string]int64 `json:"statuses" metric:"responses_total" label:"code" help:"Responses by status code."`
 	// MediaTypes has the types with a counter of their own, "other" and "unknown". "orbweaver report mime" has all.
 	MediaTypes map[string]int64   `json:"media_types" metric:"urls_by_type_total" label:"type" help:"URLs with a response by media type of the last one."`
 	Depths     map[string]int64   `json:"depths" metric:"pages_by_depth_total" label:"depth" help:"Pages by links from a seed."` // "16+" counts deeper ones

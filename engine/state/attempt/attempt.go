@@ -52,6 +52,7 @@ type Exchange struct {
 	RobotsFault robots.Fault // why this answer leaves the robots.txt unknown
 	Media       Media        // of the response, once the parse worker has looked at it
 	Wall        string       // the service whose wall the answer is; "" for none
+	HTTP2       string       // the result of a probe by --probe-h2: "403", or "403-lifted"; "" for others
 	SetsCookie  bool         // a redirect whose answer changed the cookies of its target, on the same site
 }
 

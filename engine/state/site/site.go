@@ -36,8 +36,26 @@ type State struct {
 	CutsBodies     bool                // all its bodies were cut in the same way, again and again: see NoteCut
 	DenyAll        bool                // every URL is disallowed: robots.txt is unreachable and no copy is valid
 	Blocked        bool                // blocked by the operator
+	HTTP2          HTTP2Probe          // by --probe-h2
 	DeadOutcome    outcome.Outcome     // the outcome that queued URLs of a dead site get; outcome.None for a live site
 }
+
+// HTTP2Probe says whether a site was, or will be, asked again over HTTP/2, and why.
+type HTTP2Probe uint8
+
+// The reasons for a probe, and its end. Before the probe only HTTP2Probed has an encoded form, so there is one at most.
+const (
+	NoHTTP2Probe HTTP2Probe = iota
+	HTTP2Probed
+	HTTP2ForALPN   // no protocol in common
+	HTTP2ForNoWord // closed without an answer
+	HTTP2For403
+	HTTP2For426
+	HTTP2For505
+)
+
+// String is the reason.
+func (h HTTP2Probe) String() string { return [...]string{"", "", "alpn", "closed", "403", "426", "505"}[h] }
 
 // rareFacts are facts that only few sites have.
 type rareFacts struct {
@@ -76,6 +94,7 @@ const (
 	flagHasAnswered
 	flagHasServedRoot
 	flagCutsBodies
+	flagHTTP2Probed // later than version 8; earlier programs ignore it
 )
 
 // New returns a site with known robots.txt rules and address. Benchmarks use it to measure the size of a State.
@@ -106,6 +125,9 @@ func Append(dst []byte, s *State) []byte {
 	}
 	if s.CutsBodies {
 		flags |= flagCutsBodies
+	}
+	if s.HTTP2 != NoHTTP2Probe {
+		flags |= flagHTTP2Probed
 	}
 	t := s.FailureStreak()
 	dst = append(dst, siteVersion, flags, byte(s.DeadOutcome), byte(s.RobotsTries))
@@ -197,6 +219,9 @@ func Decode(b []byte, pool *RulesPool) (State, error) {
 		HasAnswered: flags&flagHasAnswered != 0, DenyAll: flags&flagDenyAll != 0, Blocked: flags&flagBlocked != 0,
 		CutsBodies:  flags&flagCutsBodies != 0,
 		DeadOutcome: outcome.Outcome(b[2]), RobotsTries: int8(b[3]), HasServedRoot: flags&flagHasServedRoot != 0,
+	}
+	if flags&flagHTTP2Probed != 0 {
+		s.HTTP2 = HTTP2Probed
 	}
 	r := decoder{b: b[4:]}
 	s.Stored = int32(min(r.varint(), math.MaxInt32))

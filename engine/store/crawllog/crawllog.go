@@ -83,6 +83,7 @@ func clipped(b []byte) string { return string(b[:min(len(b), 200)]) }
 // Counts counts annotations since the log was opened.
 type Counts struct {
 	Certificates map[string]int64 // certificates that do not verify, by fault
+	HTTP2        map[string]int64 // probes of HTTP/2, by reason and result
 	LongTypes    int64            // media types that were truncated
 }
 
@@ -90,7 +91,7 @@ type Counts struct {
 func (l *Log) Counts() Counts {
 	l.lines.Lock()
 	defer l.lines.Unlock()
-	return Counts{maps.Clone(l.counts.Certificates), l.counts.LongTypes}
+	return Counts{maps.Clone(l.counts.Certificates), maps.Clone(l.counts.HTTP2), l.counts.LongTypes}
 }
 
 // The file and its size limit in bytes.

@@ -39,6 +39,7 @@ const (
 	noteLocation    = "location:"
 	noteCertificate = "certificate:"
 	noteRobots      = "robots:" // why robots.txt is not known
+	noteHTTP2       = "h2-probe:"
 	noteWall        = "wall:"   // the protection service
 	noteCause       = "cause:"  // what broke the exchange
 )
@@ -111,6 +112,9 @@ func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding coding.Fault, 
 	if fault := p.Connection.TLS.Fault; fault != "" {
 		b = l.appendCertificate(b, fault)
 	}
+	if f.HTTP2 != "" {
+		b = l.appendHTTP2(b, f.HTTP2)
+	}
 	if longType {
 		b = append(b, ",long-type"...)
 	}
@@ -130,6 +134,15 @@ func (l *Log) appendCertificate(b []byte, fault string) []byte {
 	}
 	l.counts.Certificates[fault]++
 	return append(append(append(b, ','), noteCertificate...), fault...)
+}
+
+// appendHTTP2 appends and counts the result of a probe of HTTP/2. There are ten.
+func (l *Log) appendHTTP2(b []byte, result string) []byte {
+	if l.counts.HTTP2 == nil {
+		l.counts.HTTP2 = make(map[string]int64)
+	}
+	l.counts.HTTP2[result]++
+	return append(append(append(b, ','), noteHTTP2...), result...)
 }
 
 // appendLocation appends the annotation with the target of a redirect; nothing if the target is no URL.

@@ -92,7 +92,7 @@ func (o *Options) Info(crawlID string, fetching *fetch.Options, delays ...warc.F
 	if fetching.Proxy != nil {
 		fields = append(fields, warc.Field{Name: ProxyField, Value: "yes"}) // WARC-IP-Address is that of the proxy
 	}
-	if fetching.HTTP2 {
+	if fetching.HTTP2 || fetching.ProbeHTTP2 {
 		fields = append(fields, warc.Field{Name: HTTP2Field, Value: "rendered as HTTP/1.1 where WARC-Protocol says h2"})
 	}
 	for _, line := range o.RobotsIgnored {

@@ -68,6 +68,9 @@ func (t *consequences) concludePage(c *current, p *fetch.Page, o outcome.Outcome
 		d.Retry = false
 	}
 	d.Retry = d.Retry && !isConstant
+	if c.http2Due && !d.GiveUpSite {
+		d.Retry, own = true, true
+	}
 	a.WillRetry = d.Retry
 	switch {
 	case d.Retry:

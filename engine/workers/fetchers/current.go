@@ -43,6 +43,7 @@ type current struct {
 	foreign  bool                // another agent owns the site
 	ofWay    bool                // the last exchange failed on the way to the site
 	nextAddr bool                // the last exchange had no connection, and the site has another address to try
+	http2Due bool                // the last answer calls for another try of the URL over HTTP/2
 	namedDue time.Time           // of ofPage: for the journal, since the proof that follows is not in it
 	ofPage   bool                // the last outcome is taken for that of the URL, not of the site
 	leased   bool                // this agent holds the lease of the address, see cluster.VisitGate

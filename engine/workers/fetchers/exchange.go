@@ -72,6 +72,7 @@ func (x *exchange) fetch(ctx context.Context, c *current, p *fetch.Page) (o outc
 			o = outcome.Wall
 		}
 	}
+	x.noteHTTP2(c, p, o)
 	x.cluster.EndExchange(&x.cancels)
 	counts = x.observer.observe(c, p, o, x.table.End(x.worker))
 	x.measure(c, p, o)
@@ -181,6 +182,7 @@ func (r *request) fill(c *current, a *attempt.Attempt) {
 		Timeouts: fetch.Timeouts(c.settings.Timeouts),
 		Fresh:    c.kind != pageRequest || c.queued.Tries > 0, // the failure of an old connection must not count
 	}
+	t.HTTP2 = c.site.HTTP2 > site.HTTP2Probed && c.kind <= robotsRequest && c.queued.Tries > 0
 	t.Authorization, t.TrustedOnly = r.Logins.Line(key)
 	if !r.proxy {
 		t.OfMany = c.site.HasUntriedAddr()

@@ -126,6 +126,9 @@ func writeListed(out io.Writer, dir string, r *report.Report) {
 		fmt.Fprintf(out, "  tls       %s came with a certificate that does not verify%s; to list them: "+
 			"orbweaver report %s tls\n", plural.Count(n, "answer"), faults, dir)
 	}
+	if len(r.HTTP2Probes) > 0 {
+		fmt.Fprintf(out, "  http/2    sites asked again over it: %s\n", table(r.HTTP2Probes))
+	}
 	if len(r.Skipped) > 0 {
 		fmt.Fprintf(out, "  skipped   %s; to list them: orbweaver skipped %s\n", table(r.Skipped), dir)
 	}
