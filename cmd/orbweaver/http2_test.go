@@ -90,3 +90,22 @@ func TestCrawl_speaksHTTP2(t *testing.T) {
 		}
 	}
 }
+
+// What fails over HTTP/2 is tried over HTTP/1.1.
+func TestCrawl_fallsBackFromHTTP2(t *testing.T) {
+	site := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor == 2 {
+			panic(http.ErrAbortHandler)
+		}
+		_, _ = w.Write([]byte("User-agent: nobody"))
+	}))
+	site.EnableHTTP2 = true
+	site.StartTLS()
+	defer site.Close()
+	dir := t.TempDir()
+	call(nearby(dir, "--http2", site.URL+"/")...)
+	if lines, _ := logOf(t, dir); !strings.Contains(lines, "cause:h2:-stream-reset-(2)") ||
+		!strings.Contains(lines, " 200 ") {
+		t.Error(lines)
+	}
+}

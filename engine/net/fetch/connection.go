@@ -123,6 +123,7 @@ func (c *connection) isQuiet(l *link) bool {
 		}
 	}
 	if isHTTP2 {
+		l.meter.Flow = c.flow
 		return http2.Settle(quietTime)
 	}
 	_ = stored.SetReadDeadline(time.Now().Add(quietTime)) // the exchange sets its own

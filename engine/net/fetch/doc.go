@@ -41,7 +41,8 @@
 //
 // Also:
 //
-//   - Raw has the bytes as received. A body is truncated only if a byte was dropped, and Truncation says why.
+//   - Raw has the bytes as received, or what package h2 makes of HTTP/2. A body is truncated only if a byte was
+//     dropped, and Truncation says why.
 //   - Complete means that the body ended as its framing says; only then there are digests.
 //   - A connection goes only to an address that the Guard has allowed, and to exactly that address.
 //   - A persistent connection is used only for the same site and address. A request that gets no byte of a response

@@ -22,6 +22,7 @@ type Target struct {
 	HTTPS  bool
 	Robots bool          // a robots.txt: the body limit is RobotsBodyMax
 	HTTP2  bool          // offer HTTP/2, on a connection for this exchange alone
+	HTTP1  bool          // do not offer HTTP/2
 	Fresh  bool          // do not use a persistent connection
 	Next   time.Duration // to the next request to this site, at least; negative: none is known
 	OfMany bool          // the host has another address to try: a connection has otherAddrTimeout at most

@@ -65,7 +65,7 @@ func (h *handshaker) handshake(t *Target, p *Page, conn *connection) outcome.Out
 		_ = c.SetNoDelay(true) // without it everything works, only more slowly
 	}
 	config := h.config.Clone()
-	if h.o.HTTP2 || t.HTTP2 {
+	if h.o.HTTP2 && !t.HTTP1 || t.HTTP2 {
 		config.NextProtos = []string{"h2", "http/1.1"}
 	}
 	config.ServerName = certificateName(t.Host)

@@ -127,7 +127,9 @@ func (c *Conn) Read(b []byte) (int, error) {
 		switch {
 		case len(c.rendered) > 0:
 			n := copy(b, c.rendered)
-			c.rendered = c.rendered[n:]
+			if c.rendered = c.rendered[n:]; len(c.rendered) == 0 {
+				c.rendered = nil // a connection may wait long for its next request
+			}
 			return n, nil
 		case c.fault != nil:
 			return 0, c.fault
@@ -365,13 +367,13 @@ func (c *Conn) takeFields(part []byte, isEnd bool) error {
 	}
 	switch block := &c.fields; {
 	case c.hasFinal: // trailers, which are dropped
-		if !block.endsStream || block.status != 0 {
+		if block.lines = nil; !block.endsStream || block.status != 0 {
 			return invalid("invalid trailers")
 		}
 	case block.status < 100, block.status == 101, block.status < 200 && block.endsStream:
 		return invalid("no status")
 	default:
-		c.rendered = block.render()
+		c.rendered, block.lines = append(block.lines, "\r\n"...), nil
 		c.hasFinal = block.status >= 200
 	}
 	c.ended = c.fields.endsStream

@@ -28,7 +28,7 @@ type fieldBlock struct {
 	continuations int
 	packed, size  int    // bytes of the block, and of its fields by the count of RFC 9113, section 6.5.2
 	status        int    // 0 if there is none
-	lines         []byte // fields, as lines of HTTP/1.1
+	lines         []byte // the status line and the fields, as in HTTP/1.1
 	err           error
 }
 
@@ -67,10 +67,13 @@ func (b *fieldBlock) add(f hpack.HeaderField) {
 	switch {
 	case f.Name == ":status":
 		status, err := strconv.ParseUint(f.Value, 10, 16)
-		if err != nil || len(f.Value) != 3 || b.status != 0 || len(b.lines) > 0 {
+		if err != nil || len(f.Value) != 3 || len(b.lines) > 0 {
 			b.refuse(invalid("invalid status"))
+			return
 		}
 		b.status = int(status)
+		b.lines = append(append(append(b.lines, "HTTP/1.1 "...), f.Value...), ' ')
+		b.lines = append(append(b.lines, http.StatusText(b.status)...), "\r\n"...)
 	case !httpguts.ValidHeaderFieldName(f.Name) || strings.ToLower(f.Name) != f.Name ||
 		strings.ContainsAny(f.Value, "\r\n\x00"):
 		b.refuse(invalid("invalid field")) // also other pseudo-headers
@@ -93,15 +96,6 @@ func isOfConnection(name string) bool {
 	default:
 		return false
 	}
-}
-
-// render returns the block as a head of HTTP/1.1.
-func (b *fieldBlock) render() []byte {
-	reason := http.StatusText(b.status)
-	head := make([]byte, 0, len("HTTP/1.1 200 \r\n\r\n")+len(reason)+len(b.lines))
-	head = strconv.AppendInt(append(head, "HTTP/1.1 "...), int64(b.status), 10)
-	head = append(append(append(head, ' '), reason...), "\r\n"...)
-	return append(append(head, b.lines...), "\r\n"...)
 }
 
 // encodeRequest packs the head of a request.

@@ -278,6 +278,9 @@ func (s *State) Merge(known *State, life time.Duration, now time.Time) {
 		s.SetFailureStreak(known.FailureStreak())
 	}
 	s.HasAnswered, s.HasServedRoot = s.HasAnswered || known.HasAnswered, s.HasServedRoot || known.HasServedRoot
+	if known.HTTP2 != NoHTTP2Probe {
+		s.HTTP2 = HTTP2Probed
+	}
 	s.dropExpiredRules(now)
 	until := now.Add(min(life, RobotsLifetime))
 	switch {

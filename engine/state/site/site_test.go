@@ -158,3 +158,15 @@ func TestRulesPool(t *testing.T) {
 		t.Error("rules in use were removed")
 	}
 }
+
+// A probe of HTTP/2 that was due is not made after a resume, so that no site has two.
+func TestHTTP2ProbeIsKept(t *testing.T) {
+	for before, want := range map[HTTP2Probe]HTTP2Probe{
+		NoHTTP2Probe: NoHTTP2Probe, HTTP2Probed: HTTP2Probed, HTTP2For403: HTTP2Probed,
+	} {
+		s, err := Decode(Append(nil, &State{HTTP2: before}), NewRulesPool(0))
+		if err != nil || s.HTTP2 != want {
+			t.Errorf("%q: %d, %v", before, s.HTTP2, err)
+		}
+	}
+}
