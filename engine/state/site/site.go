@@ -55,7 +55,9 @@ const (
 )
 
 // String is the reason.
-func (h HTTP2Probe) String() string { return [...]string{"", "", "alpn", "closed", "403", "426", "505"}[h] }
+func (h HTTP2Probe) String() string {
+	return [...]string{"", "", "alpn", "closed", "403", "426", "505"}[h]
+}
 
 // rareFacts are facts that only few sites have.
 type rareFacts struct {

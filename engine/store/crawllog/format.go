@@ -40,8 +40,8 @@ const (
 	noteCertificate = "certificate:"
 	noteRobots      = "robots:" // why robots.txt is not known
 	noteHTTP2       = "h2-probe:"
-	noteWall        = "wall:"   // the protection service
-	noteCause       = "cause:"  // what broke the exchange
+	noteWall        = "wall:"  // the protection service
+	noteCause       = "cause:" // what broke the exchange
 )
 
 // Attempt adds the line of one exchange. encoding is the result of decoding the body, note a further annotation or "".
