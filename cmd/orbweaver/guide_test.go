@@ -116,7 +116,7 @@ func TestGuide_comparedGivesReasons(t *testing.T) {
 		if len(strings.Fields(row[1])) < 4 {
 			t.Errorf("a row without a reason: %q", row[0])
 		}
-		for _, flag := range regexp.MustCompile(`--[a-z][a-z-]+`).FindAllString(row[1], -1) {
+		for _, flag := range regexp.MustCompile(`--[a-z][a-z0-9-]+`).FindAllString(row[1], -1) {
 			if !known[flag] {
 				t.Errorf("there is no flag %s: %q", flag, row[0])
 			}
