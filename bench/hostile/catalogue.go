@@ -16,8 +16,7 @@ var Families = []struct {
 	{'G', "several agents"}, {'X', "host against host"},
 }
 
-// Catalogue lists all cases. Numbers that are missing belong to what is not built (HTTP/2, extractors, uploads,
-// plug-ins).
+// Catalogue lists all cases. Numbers that are missing belong to what is not built (extractors, uploads, plug-ins).
 var Catalogue = []Entry{
 	{"H01", "the head comes a byte each ten seconds", "cut at the deadline for heads, header-timeout"},
 	{
@@ -150,6 +149,11 @@ var Catalogue = []Entry{
 		"N15",
 		"TLS 1.0 alone, a chain of a megabyte",
 		"refused by name, with no option for old versions; chains are bounded to 128 KiB",
+	},
+	{
+		"N17",
+		"HTTP/2: floods of frames and fields, padding, push, other streams, no window, resets, GOAWAY",
+		"only with --http2; heads of 256 KiB, 1000 frames that bring nothing; then a fault of the protocol or a reset",
 	},
 	{"N18", "no local port is left", "the crawl slows down, no host is to blame; other source addresses are not taken"},
 	{"N19", "the tables of a router are full", "fewer fetchers go on until it is over, and the log says why"},
