@@ -20,8 +20,9 @@ const (
 	minSlot    = 4 * time.Second
 	maxSlot    = 6 * time.Second
 	slotDelays = 8
-	// turnTimeout is how long the turn of an agent is kept after the time at which it should retry.
-	turnTimeout = time.Second
+	// turnTimeout is how long the turn of an agent is kept after the time at which it should retry. Its answer and its
+	// next request must have come by then: with less than their time, each loses its turn to the other, without end.
+	turnTimeout = 3 * time.Second
 	// contestedPeriod is how long leases stay short after two agents wanted the address at the same time.
 	contestedPeriod = time.Minute
 	// grantAhead is how long before its beginning a lease is granted.
