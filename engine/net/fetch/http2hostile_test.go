@@ -96,7 +96,7 @@ func serveFrames(t testing.TB, isGreeting bool, script func(*frameServer)) *Targ
 }
 
 // hostileFrames are what servers do wrong, and what becomes of the exchange.
-func hostileFrames() map[string]struct {
+func hostileFrames() map[string]struct { //nolint:funlen // a table
 	script  func(*frameServer)
 	outcome outcome.Outcome
 	cause   string // beginning of Page.Err

@@ -153,7 +153,7 @@ func (c *Conn) MayFollow() bool { return c.fault == nil && !c.leaving }
 
 // Settle reads what came after the last response, for at most a time, and reports whether another request may follow.
 func (c *Conn) Settle(limit time.Duration) bool {
-	_ = c.Conn.SetReadDeadline(time.Now().Add(limit)) // the exchange sets its own
+	_ = c.SetReadDeadline(time.Now().Add(limit)) // the exchange sets its own
 	for c.MayFollow() && c.data == 0 {
 		if err := c.readFrame(); err != nil {
 			return c.HasEnded() && errors.Is(err, os.ErrDeadlineExceeded)

@@ -151,7 +151,7 @@ func (r *renderSigns) score(body []byte, res *Result) int {
 }
 
 // serverMarks are what the tools write into pages whose text comes from the server.
-var serverMarks = [...]string{
+var serverMarks = [...]string{ //nolint:gochecknoglobals // a table
 	"data-reactroot", "__next_f", "data-server-rendered", `data-ssr="true"`, "ng-version", `"isSpaMode":false`,
 	"node_ids: [", // SvelteKit
 }

@@ -18,7 +18,7 @@ func head(n int) string {
 const asksReact = "<noscript>You need to enable JavaScript to run this app.</noscript>"
 
 // Pages as the usual tools make them, and those at which published rules of one sign are wrong.
-func TestScan_render(t *testing.T) {
+func TestScan_render(t *testing.T) { //nolint:funlen // a table
 	for _, c := range []struct {
 		what, page string
 		want       bool
