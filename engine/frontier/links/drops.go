@@ -147,15 +147,19 @@ func (d *numbering) readField(text string, bits int) (values []byte, ok bool) {
 // setScores gives each link the score that f returns for its place and the score that it has.
 func (l *Finder) setScores(f func(place, score int) int) {
 	i, d := 0, &l.numbering
+	early := math.MaxInt
 	d.rescored = d.rescored[:0] // not in place: a score may make a link longer
 	err := journal.EachScored(l.Links, func(kind parse.Kind, score int, url []byte) {
+		if d.numbers[i] >= d.ofResponse {
+			early = min(early, len(d.rescored))
+		}
 		d.rescored = journal.AppendScored(d.rescored, kind, f(i, score), url)
 		i++
 	})
 	if err != nil {
 		panic(fmt.Sprintf("BUG: links: the list of links that was just made cannot be read: %v", err))
 	}
-	l.Links, d.rescored = d.rescored, l.Links
+	l.Links, d.rescored, d.earlyFrom = d.rescored, l.Links, early
 }
 
 // SkipOfNear leaves only the links that a near-duplicate's readers need to see it as it is: page requisites, and what

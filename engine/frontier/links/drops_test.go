@@ -58,6 +58,9 @@ func TestFinder_judgesTheSameLinksAgain(t *testing.T) {
 		t.Errorf("%q, and nothing has changed", l.HookScores())
 	}
 	l.Rescore([]int{7, 15, -1, 1, 2, 3})
+	if got := list(l.EarlyLinks()); got != "/x.css=2 /y.css=3" {
+		t.Errorf("early hints with scores: %s", got)
+	}
 	l.Drop([]int{1, 3, 4})
 	if got, early := list(l.Links), list(l.EarlyLinks()); got != "/a=7 /no /y.css=3" || early != "/y.css=3" ||
 		l.HookDrops() != "4 Cg==" || l.Refused.Hook != 3 || l.HookScores() != "4 9xA=" {
