@@ -142,7 +142,7 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 		return nil, err
 	}
 	cfg.Fetch.Keep, cfg.Fetch.Bandwidth = cfg.Workers.KeepConnections(), bandwidth.New(cfg.Limits.Bandwidth)
-	cfg.Fetch.Sessions = fetch.NewSessions(cfg.Workers.SessionMemory())
+	cfg.Fetch.Sessions = fetch.NewSessions(cfg.Workers.SessionMemory(), seams.FS, cfg.Dir+"/"+layout.SessionsFile)
 	e := newEngine(cfg, seams)
 	if cfg.Workers.KeepAlive > 0 {
 		e.closers.Add(func() error {

@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine/state/settings"
 	"orbweaver/engine/store/manifest"
 	"orbweaver/engine/store/recrawl"
+	"orbweaver/internal/vfs"
 )
 
 // opener opens a crawl from a manifest.
@@ -66,7 +67,9 @@ func (o *opener) lock() error {
 	}
 	o.closers.Add(lock.Close)
 	o.closers.Add(o.disk.Close)
-	return nil
+	o.closers.Add(o.cfg.Fetch.Sessions.Close)
+	// A run that was killed may have left it.
+	return vfs.RemoveIfExists(o.seams.FS, o.cfg.Dir+"/"+layout.SessionsFile)
 }
 
 // openAll opens the components as they were at the checkpoint, or empty, and brings in what the journal says.

@@ -113,7 +113,7 @@ func (o Options) WithDefaults() Options {
 	setDefault(&o.Long.MemoryMax, 2<<20)
 	setDefault(&o.Long.RateMin, 64<<10)
 	setDefault(&o.Long.Files, bodyfile.Nowhere())
-	setDefault(&o.Sessions, NewSessions(0))
+	setDefault(&o.Sessions, NewSessions(0, nil, ""))
 	setDefault(&o.Bandwidth, bandwidth.Unlimited())
 	setDefault(&o.RateMin, 1<<10)
 	setDefault(&o.RateWindow, 30*time.Second)

@@ -7,16 +7,19 @@ import (
 	"time"
 
 	"github.com/zeebo/xxh3"
+
+	"orbweaver/internal/vfs"
 )
 
 // Sessions stores TLS sessions of servers, so that a later connection resumes one: a handshake without certificates and
 // signatures, for both sides (RFC 8446, section 2.2; RFC 5077). Only servers whose certificate verified have a session.
 // Any number of Fetchers share it.
 //
-// Its memory is bounded: when it is full, the session of some other server goes. It is not the one that was used least
-// recently, since that is often the next to be used in a crawl, which comes to its sites in turn.
+// Its memory is bounded: when it is full, the session of some other server goes to a file. It is not the one that was
+// used least recently, since that is often the next to be used in a crawl, which comes to its sites in turn.
 type Sessions struct {
-	most int64
+	most  int64
+	spill spill
 
 	mu struct {
 		sync.Mutex
@@ -31,6 +34,8 @@ type SessionStats struct {
 	Offered  int64 `json:"offered" metric:"tls_sessions_offered_total" help:"Handshakes that offered a TLS session of an earlier connection, in this run."`
 	Accepted int64 `json:"accepted" metric:"tls_sessions_accepted_total" help:"Of these, those whose session the server accepted."`
 	Refused  int64 `json:"refused" metric:"tls_sessions_refused_total" help:"Of these, those that failed, so that a second connection without a session followed."`
+	FromDisk int64 `json:"from_disk" metric:"tls_sessions_from_disk_total" help:"Of those offered, those for which memory had no room, in this run."`
+	Lost     int64 `json:"lost" metric:"tls_sessions_lost_total" help:"Sessions for which neither memory nor their file had room, in this run."`
 }
 
 // session is what resumes a session, and what is known about the server's certificate from the whole handshake.
@@ -56,12 +61,16 @@ const (
 	certificateOverhead = 3 << 10
 )
 
-// NewSessions returns Sessions that take at most most bytes of memory; with 0 they store nothing.
-func NewSessions(most int64) *Sessions {
-	s := &Sessions{most: most}
+// NewSessions returns Sessions that take at most most bytes of memory, and that make the file name for others. With 0
+// they store nothing, and fsys may be nil.
+func NewSessions(most int64, fsys vfs.FS, name string) *Sessions {
+	s := &Sessions{most: most, spill: spill{fsys: fsys, name: name}}
 	s.mu.held = make(map[xxh3.Uint128]session)
 	return s
 }
+
+// Close removes the file. Nothing else may be called after it.
+func (s *Sessions) Close() error { return s.spill.close() }
 
 // Stats returns the counters.
 func (s *Sessions) Stats() SessionStats {
@@ -72,38 +81,68 @@ func (s *Sessions) Stats() SessionStats {
 
 // put stores the session of a server in place of its earlier one.
 func (s *Sessions) put(server xxh3.Uint128, one session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.remove(server)
 	if one.bytes > s.most {
 		return
 	}
-	for other := range s.mu.held {
+	for _, moved := range s.replace(server, one) {
+		if !s.spill.write(moved.server, &moved.session) {
+			s.mu.Lock()
+			s.mu.stats.Lost++
+			s.mu.Unlock()
+		}
+	}
+}
+
+type serverSession struct {
+	server xxh3.Uint128
+	session
+}
+
+// replace stores a session in memory. It returns those that had to make room for it.
+func (s *Sessions) replace(server xxh3.Uint128, one session) (moved []serverSession) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remove(server)
+	for other, held := range s.mu.held {
 		if s.mu.bytes+one.bytes <= s.most {
 			break
 		}
 		s.remove(other)
+		moved = append(moved, serverSession{other, held})
 	}
 	s.mu.held[server] = one
 	s.mu.bytes += one.bytes
+	return moved
 }
 
 // take returns the session of a server, which stays.
 func (s *Sessions) take(server xxh3.Uint128, now time.Time) (one session, ok bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	one, ok = s.mu.held[server]
-	if ok && !now.Before(one.trusted.until) {
-		s.remove(server)
+	s.mu.Unlock()
+	isSpilled := false
+	if !ok {
+		one, ok = s.spill.read(server)
+		isSpilled = ok
+	}
+	if !ok {
 		return session{}, false
 	}
-	if ok {
-		s.mu.stats.Offered++
+	if !now.Before(one.trusted.until) {
+		s.drop(server)
+		return session{}, false
 	}
-	return one, ok
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.stats.Offered++
+	if isSpilled {
+		s.mu.stats.FromDisk++
+	}
+	return one, true
 }
 
 func (s *Sessions) drop(server xxh3.Uint128) {
+	s.spill.drop(server)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.remove(server)

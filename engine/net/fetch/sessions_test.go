@@ -1,16 +1,24 @@
 package fetch
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/tls"
+	"errors"
 	"io"
+	"io/fs"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/internal/outcome"
+	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/faultfs"
 )
+
+func testSessions(most int64) *Sessions { return NewSessions(most, vfs.NewMem(1), "sessions") }
 
 // visit fetches the target once and returns the facts of its TLS.
 func visit(t *testing.T, o Options, target *Target) (facts TLSFacts) {
@@ -34,7 +42,7 @@ func TestSessions_theSecondVisitResumes(t *testing.T) {
 			Certificates: []tls.Certificate{cert}, NextProtos: []string{"http/1.1"}, MaxVersion: version,
 		})
 		o := testOptions()
-		o.RootCAs, o.TLS, o.Sessions = ca.pool(), TLSStrict, NewSessions(1<<20)
+		o.RootCAs, o.TLS, o.Sessions = ca.pool(), TLSStrict, testSessions(1<<20)
 		first, second := visit(t, o, target), visit(t, o, target)
 		if first.Resumed || !second.Resumed || first.Version != version {
 			t.Errorf("first %+v, second %+v", first, second)
@@ -62,7 +70,7 @@ func TestSessions_aFaultyCertificateHasNone(t *testing.T) {
 		Certificates: []tls.Certificate{ca.issue(t, -time.Hour, "a.example")}, NextProtos: []string{"http/1.1"},
 	})
 	o := testOptions()
-	o.RootCAs, o.Sessions = ca.pool(), NewSessions(1<<20)
+	o.RootCAs, o.Sessions = ca.pool(), testSessions(1<<20)
 	for range 2 {
 		if facts := visit(t, o, target); facts.Resumed || facts.Fault != "expired" {
 			t.Errorf("%+v", facts)
@@ -83,7 +91,7 @@ func TestSessions_aServerThatSaysNothingToThemIsAskedOnce(t *testing.T) {
 	target := serveTLS(t, config)
 	defer close(end)
 	o := testOptions()
-	o.RootCAs, o.Sessions, o.DialTimeout = cert.pool(), NewSessions(1<<20), 200*time.Millisecond
+	o.RootCAs, o.Sessions, o.DialTimeout = cert.pool(), testSessions(1<<20), 200*time.Millisecond
 	visit(t, o, target)
 	fetchOnce(t, o, LoopbackOnly(), target, func(p *Page) {
 		if s := o.Sessions.Stats(); p.Outcome != outcome.TLSFault || s != (SessionStats{Offered: 1}) {
@@ -105,7 +113,7 @@ func TestSessions_aServerThatRefusesThemIsFetched(t *testing.T) {
 	}
 	target := serveTLS(t, config)
 	o := testOptions()
-	o.RootCAs, o.Sessions = cert.pool(), NewSessions(1<<20)
+	o.RootCAs, o.Sessions = cert.pool(), testSessions(1<<20)
 	for range 3 {
 		if facts := visit(t, o, target); facts.Resumed {
 			t.Errorf("%+v", facts)
@@ -119,9 +127,9 @@ func TestSessions_aServerThatRefusesThemIsFetched(t *testing.T) {
 // Any number of servers with any certificates take no more memory than was given.
 func TestSessions_memoryIsBounded(t *testing.T) {
 	const most, each = 100_000, 999
-	s := NewSessions(most)
+	s := testSessions(most)
 	for i := range 10_000 {
-		one := session{trusted: trust{until: time.Now().Add(time.Hour)}, bytes: each}
+		one := session{state: new(tls.ClientSessionState), trusted: trust{until: time.Now().Add(time.Hour)}, bytes: each}
 		s.put(xxh3.Uint128{Lo: uint64(i)}, one)
 		if _, ok := s.take(xxh3.Uint128{Lo: uint64(i)}, time.Now()); !ok {
 			t.Fatalf("session %d was not stored", i)
@@ -139,17 +147,135 @@ func TestSessions_memoryIsBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkSessions compares a visit with a whole handshake and one that resumes a session: the CPU of client and
-// server together.
+// A session that memory has no room for waits in the file. It resumes as one from memory does, and says the same of the
+// certificate. The file is removed at the end.
+func TestSessions_beyondMemoryAreOnDisk(t *testing.T) {
+	ca := newAuthority(t)
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		cert := ca.issue(t, time.Hour, "a.example")
+		target := serveTLS(t, &tls.Config{
+			Certificates: []tls.Certificate{cert}, NextProtos: []string{"http/1.1"}, MaxVersion: version,
+		})
+		disk, o := vfs.NewMem(1), testOptions()
+		o.RootCAs, o.TLS, o.Sessions = ca.pool(), TLSStrict, NewSessions(10_000, disk, "sessions")
+		first := visit(t, o, target)
+		// Another server takes all of the memory.
+		o.Sessions.put(xxh3.Uint128{Lo: 1}, session{bytes: 10_000})
+		second := visit(t, o, target)
+		if first.Resumed || !second.Resumed || second.Chain != sha256.Sum256(cert.Certificate[0]) {
+			t.Errorf("first %+v, second %+v", first, second)
+		}
+		if s := o.Sessions.Stats(); s.Offered != 1 || s.Accepted != 1 || s.FromDisk != 1 {
+			t.Errorf("%+v", s)
+		}
+		if err := o.Sessions.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := disk.Size("sessions"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the file is still there: %v", err)
+		}
+	}
+}
+
+// A session from the file is that of its server, or it is none: damage and other servers of the slot are found.
+func TestSpill_givesNoOtherSession(t *testing.T) {
+	ca := newAuthority(t)
+	target := serveTLS(t, &tls.Config{
+		Certificates: []tls.Certificate{ca.issue(t, time.Hour, "a.example")}, NextProtos: []string{"http/1.1"},
+	})
+	o := testOptions()
+	o.RootCAs, o.Sessions = ca.pool(), testSessions(1<<20)
+	visit(t, o, target)
+	server := xxh3.Hash128(target.Host)
+	one := o.Sessions.mu.held[server]
+
+	disk := vfs.NewMem(1)
+	s := &spill{fsys: disk, name: "sessions"}
+	if _, ok := s.read(server); ok {
+		t.Error("a session was read from no file")
+	}
+	if !s.write(server, &one) {
+		t.Fatal("there was no room")
+	}
+	read, ok := s.read(server)
+	ticket, _, _ := read.state.ResumptionState()
+	wanted, _, _ := one.state.ResumptionState()
+	if !ok || !bytes.Equal(ticket, wanted) || read.trusted.chain != one.trusted.chain ||
+		read.trusted.bytes != one.trusted.bytes || !read.trusted.until.Equal(one.trusted.until) {
+		t.Errorf("%v %+v, and not %+v", ok, read.trusted, one.trusted)
+	}
+	neighbour := xxh3.Uint128{Hi: server.Hi + 1, Lo: server.Lo}
+	if _, ok := s.read(neighbour); ok {
+		t.Error("another server of the slot has the session")
+	}
+	place, size := int64(server.Lo%spillSlots)*spillSlot, len(s.mu.buf)
+	for i := range size {
+		flip(t, s.mu.file, place+int64(i))
+		if _, ok := s.read(server); ok {
+			t.Errorf("byte %d of %d was changed, and there is a session", i, size)
+		}
+		flip(t, s.mu.file, place+int64(i))
+	}
+	if !s.write(neighbour, &one) {
+		t.Fatal("there was no room")
+	}
+	if _, ok := s.read(server); ok {
+		t.Error("the session was replaced, and is still there")
+	}
+	s.drop(neighbour)
+	if _, ok := s.read(neighbour); ok {
+		t.Error("the session was dropped, and is still there")
+	}
+}
+
+// flip changes a byte of a file; a second time, it changes it back.
+func flip(t *testing.T, f vfs.File, at int64) {
+	t.Helper()
+	var one [1]byte
+	_, err := f.ReadAt(one[:], at)
+	one[0] ^= 1
+	if _, failed := f.WriteAt(one[:], at); err != nil || failed != nil {
+		t.Fatal(err, failed)
+	}
+}
+
+// A full disk costs sessions, and they are counted. What is written is still there.
+func TestSessions_aFullDiskCostsSessions(t *testing.T) {
+	ca := newAuthority(t)
+	target := serveTLS(t, &tls.Config{
+		Certificates: []tls.Certificate{ca.issue(t, time.Hour, "a.example")}, NextProtos: []string{"http/1.1"},
+	})
+	o := testOptions()
+	script := faultfs.NewScript(faultfs.Rule{Op: faultfs.Write, From: 4, Count: 1, Err: syscall.ENOSPC})
+	o.RootCAs, o.Sessions = ca.pool(), NewSessions(10_000, faultfs.New(vfs.NewMem(1), script), "sessions")
+	visit(t, o, target)
+	one := o.Sessions.mu.held[xxh3.Hash128(target.Host)]
+	one.bytes = 10_000
+	for i := range uint64(5) {
+		o.Sessions.put(xxh3.Uint128{Lo: i}, one)
+	}
+	for i, there := range []bool{true, true, false, true, true} {
+		if _, ok := o.Sessions.take(xxh3.Uint128{Lo: uint64(i)}, time.Now()); ok != there {
+			t.Errorf("session %d is there: %v", i, ok)
+		}
+	}
+	if s := o.Sessions.Stats(); s.Lost != 1 || s.FromDisk != 3 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// BenchmarkSessions compares a visit with a whole handshake and those that resume a session, from memory and from the
+// file: the CPU of client and server together.
 func BenchmarkSessions(b *testing.B) {
 	ca := newAuthority(b)
 	target := serveTLS(b, &tls.Config{
 		Certificates: []tls.Certificate{ca.issue(b, time.Hour, "a.example")}, NextProtos: []string{"http/1.1"},
 	})
-	for name, most := range map[string]int64{"whole": 0, "resumed": 1 << 20} {
+	for name, most := range map[string]int64{"whole": 0, "resumed": 1 << 20, "from disk": 10_000} {
 		b.Run(name, func(b *testing.B) {
 			o := testOptions()
-			o.RootCAs, o.Sessions = ca.pool(), NewSessions(most)
+			o.RootCAs, o.Sessions = ca.pool(), NewSessions(most, vfs.Disk(), b.TempDir()+"/sessions")
+			defer func() { _ = o.Sessions.Close() }()
 			pool := NewPool(PoolOptions{Pages: 1})
 			f := NewFetcher(o, LoopbackOnly(), pool)
 			b.ReportAllocs()
@@ -160,6 +286,7 @@ func BenchmarkSessions(b *testing.B) {
 					b.Fatalf("%v: %s", p.Outcome, p.Err)
 				}
 				pool.Put(p)
+				o.Sessions.put(xxh3.Uint128{Lo: 1}, session{bytes: 10_000})
 			}
 			b.ReportMetric(float64((cpu()-start).Microseconds())/float64(b.N), "cpu-us/op")
 		})

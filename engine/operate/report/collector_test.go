@@ -173,7 +173,7 @@ func newCollectorRig(t *testing.T) *collectorRig {
 			Bodies:       func() bodyfile.Stats { return r.bodies },
 			Uploads:      &r.uploads, Hook: hook.New(hook.Options{}, nil, nil),
 			HostHook: hook.NewHosts(hook.Options{}, nil, nil), LinkHook: hook.NewLinks(hook.Options{}, nil, nil),
-			Sessions: fetch.NewSessions(0),
+			Sessions: fetch.NewSessions(0, nil, ""),
 		},
 	}
 	return r

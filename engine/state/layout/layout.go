@@ -31,9 +31,10 @@ const (
 	OthersDir     = FrontierDir + "/other-payloads" // of --dedup-from; made again if it is missing
 	FeedDir       = FrontierDir + "/feed"           // made again from the archive if it is missing
 	SeedsFile     = FrontierDir + "/seeds"
-	AddedSeeds    = SeedsFile + "-added"        // of an operator, while the crawl ran; need not be there
-	HostRulesFile = FrontierDir + "/host-rules" // need not be there
-	BodiesDir     = FrontierDir + "/bodies"     // bodies on their way to the archive
+	AddedSeeds    = SeedsFile + "-added"          // of an operator, while the crawl ran; need not be there
+	HostRulesFile = FrontierDir + "/host-rules"   // need not be there
+	BodiesDir     = FrontierDir + "/bodies"       // bodies on their way to the archive
+	SessionsFile  = FrontierDir + "/tls-sessions" // of TLS, beyond their memory; removed at the end of a run
 	ReportFile    = "report.json"
 	OutboxDir     = FrontierDir + "/outbox"  // messages for other agents; only of a crawl with several
 	HistoryFile   = LogsDir + "/history"     // numbers over time, for the dashboard; need not be there
