@@ -128,8 +128,14 @@ func (a *Archive) ReadGroup(pos Position) ([]RecordRead, Position, error) {
 
 // ReadStart reads the record at a position, with at most limit bytes of its block. Block and fields belong to the
 // caller. Errors are those of ReadGroup.
+//
+// If limit is at most HeadMost, only the start of a gzip member is read, whose checksum is not verified then.
 func (a *Archive) ReadStart(pos Position, limit int64) (*RecordRead, error) {
-	if err := a.seek(pos); err != nil {
+	o := ReaderOptions{FirstRead: firstRead}
+	if limit <= HeadMost {
+		o = ReaderOptions{FirstRead: firstReadOfHead, Start: recordHeadUsual + int(limit)}
+	}
+	if err := a.seek(pos, o); err != nil {
 		return nil, err
 	}
 	rec, err := a.reader.Next()
@@ -142,20 +148,30 @@ func (a *Archive) ReadStart(pos Position, limit int64) (*RecordRead, error) {
 	return rec, rec.ReadStart(limit)
 }
 
+const (
+	// HeadMost is how many bytes of a block usually contain the head of a response.
+	HeadMost = 2 << 10
+
+	recordHeadUsual = 1 << 10
+	firstReadOfHead = 4 << 10  // has so much of a record, unless it cannot be compressed
+	firstRead       = 16 << 10 // most pages are smaller
+)
+
 // StartMost is how many bytes of a block the readers of an archive take into memory at once.
 const StartMost = 1 << 20
 
 // EachOfGroup calls f with each record of the group at a position, in order. f borrows the record, and may read its
 // block. Position and errors are those of ReadGroup.
 func (a *Archive) EachOfGroup(pos Position, f func(i int, rec *RecordRead) error) (Position, error) {
-	if err := a.seek(pos); err != nil {
+	if err := a.seek(pos, ReaderOptions{}); err != nil {
 		return pos, err
 	}
 	return a.eachOfGroup(pos, f)
 }
 
-// seek sets the range of the reader: from a position to its Length, or to the end of the file.
-func (a *Archive) seek(pos Position) error {
+// seek sets the range of the reader: from a position to its Length, or to the end of the file. o says how much is read
+// at first.
+func (a *Archive) seek(pos Position, o ReaderOptions) error {
 	if err := a.open(pos.Serial); err != nil {
 		return err
 	}
@@ -167,7 +183,7 @@ func (a *Archive) seek(pos Position) error {
 		size = pos.Length
 	}
 	from := io.NewSectionReader(a.file, pos.Offset, size)
-	o := ReaderOptions{Name: a.info.Name, Base: pos.Offset, Syntax: Fail, Dictionary: a.words, Unbounded: true}
+	o.Name, o.Base, o.Syntax, o.Dictionary, o.Unbounded = a.info.Name, pos.Offset, Fail, a.words, true
 	a.reader.Reset(from, o)
 	return nil
 }

@@ -30,6 +30,7 @@ func (c *content) reset(r io.Reader, o *ReaderOptions) {
 	c.buf, c.past = c.own, c.past[:0]
 	c.src.Reset(r, member.ReaderOptions{
 		Base: o.Base, Dictionary: o.Dictionary, Form: o.Form, LengthAt: o.LengthAt, Unbounded: o.Unbounded,
+		Start: o.Start, FirstRead: o.FirstRead,
 	})
 	c.r, c.w, c.ended, c.inner = 0, 0, true, 0
 	c.crossed, c.oneMember, c.atRecord = false, o.OneMember, false

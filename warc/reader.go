@@ -42,6 +42,8 @@ type ReaderOptions struct {
 	// LengthAt is that of member.ReaderOptions. With it, what is skipped of a block is not checked: neither the
 	// checksum of the member nor digests nor the end of the record.
 	LengthAt func(offset int64) int64
+	// Start and FirstRead are those of member.ReaderOptions.
+	Start, FirstRead int
 	// OnFault is called in the reading goroutine with each fault under Warn. Default: none; faults are only counted.
 	OnFault func(*Fault)
 }

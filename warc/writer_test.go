@@ -72,8 +72,10 @@ func checkPlaces(t *testing.T, fsys vfs.FS, places []Position) {
 			t.Fatal(err)
 		}
 		whole := group[0].Block
-		for _, limit := range []int{0, 10, len(whole), len(whole) + 1} {
-			rec, err := a.ReadStart(pos, int64(limit))
+		for n, limit := range []int{0, 10, HeadMost, HeadMost + 1, len(whole), len(whole) + 1} {
+			ask := pos
+			ask.Length *= int64(n % 2) // known, or not
+			rec, err := a.ReadStart(ask, int64(limit))
 			if err != nil || !bytes.Equal(rec.TargetURI, group[0].TargetURI) ||
 				!bytes.Equal(rec.Block, whole[:min(limit, len(whole))]) {
 				t.Fatal(i, limit, err)

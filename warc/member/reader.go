@@ -24,14 +24,17 @@ const (
 // gzipMagic starts a gzip member with deflate, the only method in use.
 const gzipMagic = "\x1f\x8b\x08"
 
-// counter counts what has been read.
+// counter counts what has been read. It begins with reads of few bytes, each of twice as many as the one before.
 type counter struct {
-	r io.Reader
-	n int64
+	r    io.Reader
+	n    int64
+	most int
 }
 
 func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
+	most := min(len(p), c.most)
+	c.most = min(2*c.most, wholeSourceMax)
+	n, err := c.r.Read(p[:most])
 	c.n += int64(n)
 	return n, err
 }
@@ -49,6 +52,12 @@ type ReaderOptions struct {
 	// LengthAt returns the length in bytes of the member at an offset, as an index has it, or 0. It may be wrong. Of a
 	// gzip member with a length, only the start is decompressed at first: see SkipContent. Default: none is known.
 	LengthAt func(offset int64) int64
+	// Start is how many bytes of the content of a gzip member are wanted: no more are decompressed until more are read,
+	// and the checksum is not verified before. Default 0: all.
+	Start int
+	// FirstRead is how many bytes the first read takes from the file, for readers of a single member. Each further read
+	// takes twice as many. Default: as many as there is room for.
+	FirstRead int
 }
 
 func noLength(int64) int64 { return 0 }
@@ -90,7 +99,11 @@ func (z *Reader) Reset(r io.Reader, o ReaderOptions) {
 	if z.whole.lengthAt = o.LengthAt; o.LengthAt == nil {
 		z.whole.lengthAt = noLength
 	}
-	z.in = counter{r: r, n: base}
+	z.whole.start = o.Start
+	z.in = counter{r: r, n: base, most: wholeSourceMax}
+	if o.FirstRead > 0 {
+		z.in.most = o.FirstRead
+	}
 	if z.br == nil {
 		z.br = bufio.NewReaderSize(&z.in, sourceBuffer)
 	} else {
@@ -320,7 +333,7 @@ func (z *Reader) Read(p []byte) (n int, err error) {
 		return 0, io.EOF
 	}
 	var r io.Reader = z.br
-	if z.kind == Gzip && z.whole.isIn && len(z.whole.unread) == 0 && z.whole.length > 0 {
+	if z.kind == Gzip && z.whole.isIn && len(z.whole.unread) == 0 && z.whole.length != 0 {
 		if err := z.whole.complete(z); err != nil {
 			return 0, z.damage(err)
 		}

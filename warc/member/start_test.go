@@ -81,13 +81,46 @@ func TestReader_knownLength(t *testing.T) {
 	}
 }
 
+// Of a member whose start is wanted, little is read from the file. More can be read all the same, and then it is as
+// without the wish.
+func TestReader_wantedStart(t *testing.T) {
+	for _, size := range []int{10, 999, 1_000, 1_001, 50_000, 3_000_000, wholeContentMax + 10} {
+		file, contents, _ := textMembers(t, size, 7)
+		for _, stop := range []int{0, 500, 1_000, 1_300, size} {
+			var z Reader
+			from := &counter{r: bytes.NewReader(file), most: wholeSourceMax}
+			z.Reset(from, ReaderOptions{Start: 1_000, FirstRead: 4 << 10})
+			if err := z.Next(); err != nil {
+				t.Fatal(err)
+			}
+			got := make([]byte, min(stop, size))
+			if _, err := io.ReadFull(&z, got); err != nil || !bytes.Equal(got, contents[0][:len(got)]) {
+				t.Fatalf("%d of %d bytes: wrong content, or %v", stop, size, err)
+			}
+			if stop < 1_000 && from.n > 4<<10 {
+				t.Errorf("%d of %d bytes: %d bytes of the file were read", stop, size, from.n)
+			}
+			rest, err := io.ReadAll(&z)
+			if err != nil || !bytes.Equal(rest, contents[0][len(got):]) {
+				t.Fatalf("the rest behind %d of %d bytes: wrong content, or %v", stop, size, err)
+			}
+			if err := z.Next(); err != nil {
+				t.Fatal(err)
+			}
+			if next, err := io.ReadAll(&z); err != nil || !bytes.Equal(next, contents[1]) {
+				t.Fatalf("the next member: %q, %v", next, err)
+			}
+		}
+	}
+}
+
 // Damage behind the start of a member with a known length is found when it is read, with the content before it.
 func TestReader_knownLengthOfADamagedMember(t *testing.T) {
 	file, contents, _ := textMembers(t, 50_000)
 	file[len(file)-9_000] ^= 0x10
-	for _, known := range []int64{0, int64(len(file))} {
+	for start, known := range []int64{0, int64(len(file)), 0} {
 		var z Reader
-		z.Reset(bytes.NewReader(file), ReaderOptions{LengthAt: func(int64) int64 { return known }})
+		z.Reset(bytes.NewReader(file), ReaderOptions{LengthAt: func(int64) int64 { return known }, Start: start / 2 * 100})
 		if err := z.Next(); err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,8 @@ const (
 	startContent    = 3 << 10 // of the start of a member whose length is known: two heads, and some of a page
 )
 
+const unknownLength = -1
+
 // wholeMember decompresses small gzip members from memory to memory, in half of the time that a stream takes. Whatever
 // it cannot decompress is left to the stream, which decides what is wrong with it.
 type wholeMember struct {
@@ -30,7 +32,8 @@ type wholeMember struct {
 	isGuess bool // the next member follows damage: it is a stream, which reads no more than it needs
 
 	lengthAt func(offset int64) int64
-	length   int   // of the member in the file if content is only its start, otherwise 0
+	start    int   // of the content, to be decompressed at first; 0 for all
+	length   int   // of the member in the file if content is only its start, or unknownLength; otherwise 0
 	size     int64 // of all content, as the end of the member says
 }
 
@@ -48,7 +51,7 @@ func (m *wholeMember) read(z *Reader) (isWhole bool, err error) {
 	if cap(m.content) > wholeKept {
 		m.content = nil
 	}
-	if m.readStart(z) {
+	if m.readStart(z) || m.start > 0 && m.readWanted(z) {
 		return true, nil
 	}
 	for {
@@ -115,8 +118,29 @@ func (m *wholeMember) readStart(z *Reader) bool {
 	return true
 }
 
+// readWanted decompresses the start of a member, and does not move. It returns false, and the member must be read
+// whole, unless what is in the buffer has that much of a longer one.
+func (m *wholeMember) readWanted(z *Reader) (ok bool) {
+	b, _ := z.br.Peek(z.br.Buffered()) // cannot fail
+	var err error
+	m.content, _, err = m.inflate.GzipMember(m.content[:0], b, m.start)
+	if !errors.Is(err, inflate.ErrLimit) {
+		return false
+	}
+	m.unread, m.isIn, m.length = m.content, true, unknownLength
+	return true
+}
+
 // complete decompresses all of a member whose start was read.
 func (m *wholeMember) complete(z *Reader) error {
+	if m.length == unknownLength {
+		m.length, m.isIn = 0, false
+		if err := openStream(z); err != nil {
+			return err
+		}
+		_, err := io.CopyN(io.Discard, z.gz, int64(len(m.content)))
+		return err
+	}
 	b, _ := z.br.Peek(m.length) // readStart had all of it in the buffer
 	read := len(m.content)
 	m.length = 0
@@ -139,7 +163,7 @@ func (m *wholeMember) complete(z *Reader) error {
 // size bytes. The checksum of the content is not verified then.
 func SkipContent(z *Reader, size int64) bool {
 	m := &z.whole
-	if !z.live || z.kind != Gzip || !m.isIn || m.length == 0 || m.size != size {
+	if !z.live || z.kind != Gzip || !m.isIn || m.length <= 0 || m.size != size {
 		return false
 	}
 	_, _ = z.br.Discard(m.length)
@@ -155,7 +179,7 @@ func TakeContent(z *Reader) []byte {
 		return nil
 	}
 	rest := m.unread
-	m.unread, z.live = nil, m.length > 0
+	m.unread, z.live = nil, m.length != 0
 	_ = z.Charge(len(rest)) // it is one of DEFLATE, of at most wholeContentMax
 	return rest
 }
@@ -163,9 +187,9 @@ func TakeContent(z *Reader) []byte {
 // growSource makes the buffer of the file larger.
 func growSource(z *Reader) {
 	buffered, _ := z.br.Peek(z.br.Buffered()) // cannot fail
-	file := z.in.r
-	z.in.r, z.in.n = bytes.NewReader(buffered), z.in.n-int64(len(buffered))
+	file := z.in
+	z.in = counter{r: bytes.NewReader(buffered), n: file.n - int64(len(buffered)), most: len(buffered)}
 	z.br = bufio.NewReaderSize(&z.in, min(sourceGrowth*z.br.Size(), wholeSourceMax))
 	_, _ = z.br.Peek(len(buffered)) // moves all of them into the new buffer
-	z.in.r = file
+	z.in = file
 }

@@ -359,7 +359,7 @@ func TestRefresh_asksAgainForWhatItCannotReadBack(t *testing.T) {
 		r := crawlOnce(t, world)
 		hurt := map[string]bool{}
 		testbed.EachRecordAt(t, r.rig.FS.KillClone(), func(rec *warc.RecordRead, at warc.Checkpoint) {
-			if rec.Type == warc.Response && rec.ContentLength > 200<<10 && len(hurt) < 3 {
+			if rec.Type == warc.Response && rec.ContentLength > 10<<10 && len(hurt) < 3 {
 				info, err := warc.FindFile(r.rig.FS, "crawl/warc", at.Serial)
 				if err != nil {
 					t.Error(err)
@@ -369,7 +369,7 @@ func TestRefresh_asksAgainForWhatItCannotReadBack(t *testing.T) {
 			}
 		})
 		if len(hurt) == 0 {
-			t.Fatal("no page is large")
+			t.Fatal("no page has 10 KiB")
 		}
 		r.later(t, 0)
 		report := r.run(t)

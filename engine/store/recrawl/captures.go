@@ -14,6 +14,7 @@ import (
 	"orbweaver/internal/throttle"
 	"orbweaver/internal/urlx"
 	"orbweaver/warc"
+	"orbweaver/warc/block"
 )
 
 // Captures are the captures of earlier passes: the index and the archive. Pass.Open makes it.
@@ -100,13 +101,19 @@ func (c *Captures) lastCapture(r *captureReader, condition *Condition, url []byt
 		return false, err
 	}
 	last := places[len(places)-1]
-	rec, err := r.readRecord(last, url, headMost)
-	if err != nil || rec == nil {
-		return false, err
+	var rec *warc.RecordRead
+	var head block.Head
+	ok := false
+	for _, most := range []int64{warc.HeadMost, headMost} {
+		if rec, err = r.readRecord(last, url, most); err != nil || rec == nil {
+			return false, err
+		}
+		if head, _, ok = rec.HTTPMessage(); ok || int64(len(rec.Block)) == rec.ContentLength {
+			break
+		}
 	}
 	// A revisit record has no payload, and refers to a complete one.
 	isTruncated := !last.Revisit && rec.Get("WARC-Truncated") != ""
-	head, _, ok := rec.HTTPMessage()
 	if isTruncated || !ok || head.Status != statusOK || !condition.setValidators(&head, rec.Date) {
 		return false, nil
 	}

@@ -67,8 +67,12 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 	if r.BytesUnderWay > 0 {
 		underWay = fmt.Sprintf(" and %s of responses under way", plural.Bytes(r.BytesUnderWay))
 	}
-	fmt.Fprintf(out, "  bytes     %s received%s, %s stored\n", plural.Bytes(r.BytesReceived), underWay,
-		plural.Bytes(r.BytesStored))
+	ofAll := ""
+	if r.Pass > 1 {
+		ofAll = " by all passes"
+	}
+	fmt.Fprintf(out, "  bytes     %s received%s, %s stored%s\n", plural.Bytes(r.BytesReceived), underWay,
+		plural.Bytes(r.BytesStored), ofAll)
 	fmt.Fprintf(
 		out, "  URLs      %s found, %s admitted, %s finished, %s queued\n", plural.Number(r.URLsFound),
 		plural.Number(r.URLsAdmitted), plural.Number(r.URLsFetched), plural.Number(r.URLsQueued),

@@ -22,6 +22,21 @@ func TestWriteReport_saysHowManyLinksTheScopeDropped(t *testing.T) {
 	}
 }
 
+// The numbers of a later pass are its own, except that of bytes in the archive, and the line says so.
+func TestWriteReport_saysWhatIsOfAllPasses(t *testing.T) {
+	for pass, want := range map[int]string{
+		0: "bytes     2 KiB received, 3 MiB stored\n", 1: "bytes     2 KiB received, 3 MiB stored\n",
+		2: "bytes     2 KiB received, 3 MiB stored by all passes\n",
+	} {
+		r := report.Report{Pass: pass, BytesStored: 3 << 20}
+		r.BytesReceived = 2 << 10
+		var out strings.Builder
+		if WriteReport(&out, "c1", r); !strings.Contains(out.String(), want) {
+			t.Errorf("pass %d:\n%s", pass, &out)
+		}
+	}
+}
+
 // Bodies that are not whole in the archive have a line, with the reasons and the way to list them.
 func TestWriteReport_saysWhichBodiesAreNotWhole(t *testing.T) {
 	for _, c := range []struct {
