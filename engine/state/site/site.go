@@ -36,14 +36,16 @@ type State struct {
 	CutsBodies     bool                // all its bodies were cut in the same way, again and again: see NoteCut
 	DenyAll        bool                // every URL is disallowed: robots.txt is unreachable and no copy is valid
 	Blocked        bool                // blocked by the operator
-	HTTP2          HTTP2Probe          // by --probe-h2
+	HTTP2          HTTP2Probe          // by --probe-h2, or what --http2 has learnt
 	DeadOutcome    outcome.Outcome     // the outcome that queued URLs of a dead site get; outcome.None for a live site
 }
 
-// HTTP2Probe says whether a site was, or will be, asked again over HTTP/2, and why.
+// HTTP2Probe says whether a site was, or will be, asked again over HTTP/2, and why. With --http2 it says whether the
+// site gets HTTP/1.1.
 type HTTP2Probe uint8
 
 // The reasons for a probe, and its end. Before the probe only HTTP2Probed has an encoded form, so there is one at most.
+// HTTP2Failed has none: the next request over HTTP/1.1 decides.
 const (
 	NoHTTP2Probe HTTP2Probe = iota
 	HTTP2Probed
@@ -52,11 +54,13 @@ const (
 	HTTP2For403
 	HTTP2For426
 	HTTP2For505
+	HTTP2Failed   // the last exchange was over HTTP/2 and ended without an answer
+	HTTP1Answered // the one after that was over HTTP/1.1 and had one: all others are as well
 )
 
 // String is the reason.
 func (h HTTP2Probe) String() string {
-	return [...]string{"", "", "alpn", "closed", "403", "426", "505"}[h]
+	return [...]string{"", "", "alpn", "closed", "403", "426", "505", "", ""}[h]
 }
 
 // rareFacts are facts that only few sites have.
@@ -96,7 +100,8 @@ const (
 	flagHasAnswered
 	flagHasServedRoot
 	flagCutsBodies
-	flagHTTP2Probed // later than version 8; earlier programs ignore it
+	flagHTTP2Probed   // later than version 8; earlier programs ignore it
+	flagHTTP1Answered // likewise
 )
 
 // New returns a site with known robots.txt rules and address. Benchmarks use it to measure the size of a State.
@@ -128,7 +133,11 @@ func Append(dst []byte, s *State) []byte {
 	if s.CutsBodies {
 		flags |= flagCutsBodies
 	}
-	if s.HTTP2 != NoHTTP2Probe {
+	switch s.HTTP2 {
+	case NoHTTP2Probe, HTTP2Failed:
+	case HTTP1Answered:
+		flags |= flagHTTP1Answered
+	default:
 		flags |= flagHTTP2Probed
 	}
 	t := s.FailureStreak()
@@ -222,7 +231,10 @@ func Decode(b []byte, pool *RulesPool) (State, error) {
 		CutsBodies:  flags&flagCutsBodies != 0,
 		DeadOutcome: outcome.Outcome(b[2]), RobotsTries: int8(b[3]), HasServedRoot: flags&flagHasServedRoot != 0,
 	}
-	if flags&flagHTTP2Probed != 0 {
+	switch {
+	case flags&flagHTTP1Answered != 0:
+		s.HTTP2 = HTTP1Answered
+	case flags&flagHTTP2Probed != 0:
 		s.HTTP2 = HTTP2Probed
 	}
 	r := decoder{b: b[4:]}
@@ -280,7 +292,11 @@ func (s *State) Merge(known *State, life time.Duration, now time.Time) {
 		s.SetFailureStreak(known.FailureStreak())
 	}
 	s.HasAnswered, s.HasServedRoot = s.HasAnswered || known.HasAnswered, s.HasServedRoot || known.HasServedRoot
-	if known.HTTP2 != NoHTTP2Probe {
+	switch known.HTTP2 {
+	case NoHTTP2Probe, HTTP2Failed:
+	case HTTP1Answered:
+		s.HTTP2 = HTTP1Answered
+	default:
 		s.HTTP2 = HTTP2Probed
 	}
 	s.dropExpiredRules(now)

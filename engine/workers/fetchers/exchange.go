@@ -182,8 +182,9 @@ func (r *request) fill(c *current, a *attempt.Attempt) {
 		Timeouts: fetch.Timeouts(c.settings.Timeouts),
 		Fresh:    c.kind != pageRequest || c.queued.Tries > 0, // the failure of an old connection must not count
 	}
-	t.HTTP1 = c.queued.Tries%2 == 1 // what fails over HTTP/2 is tried without
-	t.HTTP2 = c.site.HTTP2 > site.HTTP2Probed && c.kind <= robotsRequest && c.queued.Tries > 0
+	t.HTTP1 = c.queued.Tries%2 == 1 || c.site.HTTP2 >= site.HTTP2Failed // what fails over HTTP/2 is tried without
+	mayProbe := c.kind <= robotsRequest && c.queued.Tries > 0
+	t.HTTP2 = mayProbe && c.site.HTTP2 > site.HTTP2Probed && c.site.HTTP2 < site.HTTP2Failed
 	t.Authorization, t.TrustedOnly = r.Logins.Line(key)
 	if !r.proxy {
 		t.OfMany = c.site.HasUntriedAddr()

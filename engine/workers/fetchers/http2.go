@@ -15,13 +15,16 @@ func (x *exchange) noteHTTP2(c *current, p *fetch.Page, o outcome.Outcome) {
 	options, s, t := x.fetcher.Options(), &c.site, &x.request.target
 	c.http2Due = false
 	switch {
-	case !options.ProbeHTTP2 || options.HTTP2 || !t.HTTPS:
+	case !t.HTTPS || o == outcome.Cancelled:
+	case options.HTTP2:
+		s.HTTP2 = afterHTTP2(s.HTTP2, p, o)
+	case !options.ProbeHTTP2:
 	case !t.HTTP2:
 		if s.HTTP2 == site.NoHTTP2Probe && s.Stored == 0 {
 			s.HTTP2 = reasonForHTTP2(p, o, c.kind)
 			c.http2Due = s.HTTP2 == site.HTTP2For403 || s.HTTP2 == site.HTTP2For426
 		}
-	case o == outcome.Cancelled || !p.Connection.Secure && p.Err != fetch.CauseNoProtocol: // no answer to the question
+	case !p.Connection.Secure && p.Err != fetch.CauseNoProtocol: // no answer to the question
 	default:
 		a := attempt.Of(p)
 		a.HTTP2 = s.HTTP2.String()
@@ -29,6 +32,22 @@ func (x *exchange) noteHTTP2(c *current, p *fetch.Page, o outcome.Outcome) {
 			a.HTTP2 += "-lifted"
 		}
 		s.HTTP2 = site.HTTP2Probed
+	}
+}
+
+// afterHTTP2 returns what is known of a site with --http2 after an exchange: one that closes or resets connections over
+// HTTP/2, and answers over HTTP/1.1, is not asked over HTTP/2 again. Otherwise each of its pages would have two
+// requests.
+func afterHTTP2(before site.HTTP2Probe, p *fetch.Page, o outcome.Outcome) site.HTTP2Probe {
+	switch {
+	case p.Connection.TLS.HTTP2 && (o == outcome.Reset || o == outcome.Protocol):
+		return site.HTTP2Failed
+	case before != site.HTTP2Failed:
+		return before
+	case p.HasHead():
+		return site.HTTP1Answered
+	default:
+		return site.NoHTTP2Probe
 	}
 }
 
