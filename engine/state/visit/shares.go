@@ -26,11 +26,12 @@ import (
 // NoteExchange.
 type Shares struct {
 	domainOf func(host []byte) []byte
-	out      [classes]atomic.Int64 // Visits of each class
-	newMost  atomic.Int64          // new and slow Visits that may be out
-	waiting  [classes]atomic.Int64 // sites in held, about
+	out      [classes]atomic.Int64    // Visits of each class
+	newMost  atomic.Int64             // new and slow Visits that may be out
+	waiting  [heldQueues]atomic.Int64 // sites in held, about
 
-	held [classes]heldSites // that wait for a worker; the Feeder's
+	held [heldQueues]heldSites // that wait for a worker; the Feeder's
+	turn uint64                // of NextHeld
 
 	mu      sync.Mutex
 	addrs   map[netip.Addr]slowness
@@ -44,6 +45,30 @@ const (
 	slowClass
 	classes
 )
+
+// The queues of sites that wait, in the order in which they are asked. A new site that has answered comes before those
+// that have not: else no page would come before every robots.txt. One in otherTurn is of the others, since a site that
+// has no page stays new. Slow ones have a share of their own.
+const (
+	answeredNew = iota
+	otherNew
+	slowOnes
+	heldQueues
+)
+
+const otherTurn = 4
+
+// queueOf returns the queue in which a Visit waits.
+func queueOf(v *Visit) int {
+	switch {
+	case v.Class == slowClass:
+		return slowOnes
+	case v.Site.HasAnswered:
+		return answeredNew
+	default:
+		return otherNew
+	}
+}
 
 const (
 	slowFrom = 5 * time.Second // an exchange that takes longer makes its address slow
@@ -173,28 +198,44 @@ func (s *Shares) PromptRoom(active int) int {
 // first.
 func (s *Shares) Hold(v *Visit, now time.Time) (siteDue time.Time) {
 	h := HeldSite{Key: bytes.Clone(v.Key), Due: now, Until: now.Add(heldMost)}
-	s.held[v.Class].add(h, now)
-	s.waiting[v.Class].Store(int64(s.held[v.Class].len()))
+	queue := queueOf(v)
+	s.held[queue].add(h, now)
+	s.waiting[queue].Store(int64(s.held[queue].len()))
 	return h.Until
 }
 
-// NextHeld returns the site that has waited longest in a class for which there is a worker now, if taken more Visits
+// NextHeld returns the site that has waited longest in a queue for which there is a worker now, if taken more Visits
 // were out.
 func (s *Shares) NextHeld(active, taken int, now time.Time) (h HeldSite, ok bool) {
-	for class := newClass; class < classes && !ok; class++ {
-		if s.room(class, active) > int64(taken) {
-			h, ok = s.held[class].next(now)
-			s.waiting[class].Store(int64(s.held[class].len()))
+	if s.room(newClass, active) > int64(taken) {
+		first, second := answeredNew, otherNew
+		if s.turn++; s.turn%otherTurn == 0 {
+			first, second = second, first
 		}
+		if h, ok = s.next(first, now); !ok {
+			h, ok = s.next(second, now)
+		}
+	}
+	if !ok && s.room(slowClass, active) > int64(taken) {
+		h, ok = s.next(slowOnes, now)
 	}
 	return h, ok
 }
 
+// next removes the site that has waited longest in a queue.
+func (s *Shares) next(queue int, now time.Time) (h HeldSite, ok bool) {
+	h, ok = s.held[queue].next(now)
+	s.waiting[queue].Store(int64(s.held[queue].len()))
+	return h, ok
+}
+
 // NewWaiting returns how many new sites wait for a worker, about.
-func (s *Shares) NewWaiting() int { return int(s.waiting[newClass].Load()) }
+func (s *Shares) NewWaiting() int {
+	return int(s.waiting[answeredNew].Load() + s.waiting[otherNew].Load())
+}
 
 // Waiting returns how many new and slow sites wait for a worker, about.
-func (s *Shares) Waiting() int { return s.NewWaiting() + int(s.waiting[slowClass].Load()) }
+func (s *Shares) Waiting() int { return s.NewWaiting() + int(s.waiting[slowOnes].Load()) }
 
 // TimeLimit returns how long an exchange of a Visit may take before its worker is wanted for others; 0 for no limit.
 // It limits those with new sites while they hold more than half of their share. Such an exchange is repeated in the

@@ -3,6 +3,7 @@ package visit
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 )
@@ -119,6 +120,41 @@ func TestShares_heldSitesAreCalledWhenWorkersAreFree(t *testing.T) {
 	now = time.Unix(1e9, 0).Add(heldMost + 10*time.Millisecond)
 	if h, ok := s.NextHeld(workers, 0, now); !ok || string(h.Key) != string(v[25].Key) {
 		t.Errorf("got %q after others were due by themselves, want %q", h.Key, v[25].Key)
+	}
+}
+
+// Of new sites that wait, those that have answered come first, and one in four is of the others. So pages come from the
+// start, and sites without a page do not keep others away.
+func TestShares_newSitesThatHaveAnsweredComeFirst(t *testing.T) {
+	const workers = 16
+	now := time.Unix(1e9, 0)
+	s := NewShares(ownDomain)
+	v := visitsOf(100, 1, 0)
+	for i := range v {
+		v[i].Class, v[i].Site.HasAnswered = newClass, i >= 50
+		s.Hold(&v[i], now)
+	}
+	answered := 0
+	for i := range 60 {
+		h, ok := s.NextHeld(workers, 0, now)
+		if !ok {
+			t.Fatal("no site waits")
+		}
+		if i == 0 && string(h.Key) != string(v[50].Key) {
+			t.Errorf("%q is the first", h.Key)
+		}
+		if slices.ContainsFunc(v[50:], func(one Visit) bool { return string(one.Key) == string(h.Key) }) {
+			answered++
+		}
+	}
+	if answered != 45 || s.NewWaiting() != 40 {
+		t.Errorf("%d of 60 had answered, and %d wait", answered, s.NewWaiting())
+	}
+	for range 40 {
+		s.NextHeld(workers, 0, now)
+	}
+	if _, ok := s.NextHeld(workers, 0, now); ok || s.NewWaiting() != 0 {
+		t.Errorf("%d wait", s.NewWaiting())
 	}
 }
 
