@@ -23,7 +23,8 @@ func groupRule(t *testing.T, group []string) *filter.HostRules {
 	for _, host := range group {
 		rule += " " + host
 	}
-	rules, _, err := new(filter.HostRules).With(rule + " delay=" + groupDelay.String())
+	rules := new(filter.HostRules)
+	_, err := rules.Grow(rule + " delay=" + groupDelay.String())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,8 @@ func TestBandwidth_theServersSeeTheLimit(t *testing.T) {
 func TestBandwidth_eachHostSeesItsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMeteredHosts(2, 200, 20<<10)
-		rules, _, err := new(filter.HostRules).With("host1.test host-bandwidth=40KiB/s")
+		rules := new(filter.HostRules)
+		_, err := rules.Grow("host1.test host-bandwidth=40KiB/s")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,8 @@ func hostsBySize(rig *testbed.Rig) (names []string) {
 
 func rulesOf(t *testing.T, lines ...string) *filter.HostRules {
 	t.Helper()
-	rules, _, err := new(filter.HostRules).With(lines...)
+	rules := new(filter.HostRules)
+	_, err := rules.Grow(lines...)
 	if err != nil {
 		t.Fatal(err)
 	}

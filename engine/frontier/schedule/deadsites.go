@@ -175,13 +175,16 @@ type emptier struct {
 }
 
 // purge is a scan of all sites of the workbench for those that host rules exclude. A URL that is not at its site yet
-// is dropped when it is placed, so from the moment of the rule on none is fetched.
+// is dropped when it is placed, so from the moment of the rule on none is fetched. Programs give rules one by one: a
+// rule that comes during a scan waits for the next one, and scans take at most a twentieth of the time.
 type purge struct {
 	isActive bool
 	chunk    int // of the workbench, to scan next
 	began    time.Time
-	givenUp  int    // sites
-	onDisk   uint64 // URLs of these that were on disk
+	took     time.Duration // of the steps of the scan
+	next     time.Time     // no scan begins before it
+	givenUp  int           // sites
+	onDisk   uint64        // URLs of these that were on disk
 }
 
 const (
@@ -240,24 +243,38 @@ func (e *emptier) failRobots(awaiting [][]byte) error {
 	return nil
 }
 
-// startPurge begins a scan, or begins it again if one is under way. Safe for concurrent use.
+// purgeShare divides the time: scans take one part.
+const purgeShare = 20
+
+// startPurge asks for a scan. Safe for concurrent use.
 func (e *emptier) startPurge() {
 	e.requested.Store(true)
 	notify.Send(e.wake)
 }
 
+// purgeIn returns the time until a scan that has been asked for may begin, and wait if that is less.
+func (e *emptier) purgeIn(now time.Time, wait time.Duration) time.Duration {
+	if e.purge.isActive || !e.requested.Load() {
+		return wait
+	}
+	return min(wait, max(e.purge.next.Sub(now), 0))
+}
+
 // purgeExcluded gives up some of the sites that host rules exclude, and reports whether there are more.
 func (e *emptier) purgeExcluded(now time.Time) (more bool) {
 	p := &e.purge
-	if e.requested.Swap(false) {
-		if !p.isActive {
-			*p = purge{isActive: true, began: now}
-		}
-		p.chunk = 0
+	if !p.isActive && !now.Before(p.next) && e.requested.Swap(false) {
+		*p = purge{isActive: true, began: now}
 	}
-	for end := time.Now().Add(emptyTime); p.isActive && e.isDone() && e.dead.hasRoom() && time.Now().Before(end); {
+	if !p.isActive && p.givenUp == 0 {
+		return false
+	}
+	began := time.Now()
+	for end := began.Add(emptyTime); p.isActive && e.isDone() && e.dead.hasRoom() && time.Now().Before(end); {
 		e.purgeChunk(end)
 	}
+	p.took += time.Since(began)
+	p.next = now.Add((purgeShare - 1) * p.took)
 	if !p.isActive && p.givenUp > 0 && e.isDone() {
 		e.rules.Say.Info("queued URLs of excluded hosts are purged",
 			"sites", p.givenUp, "on_disk", p.onDisk, "took", time.Since(p.began).String())

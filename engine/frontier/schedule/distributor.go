@@ -216,7 +216,7 @@ func (d *Distributor) wait(ctx context.Context) (done bool) {
 	steps := d.cluster.StepCount()
 	wait, reason := d.end.next(now)
 	wait, reason = d.cluster.NegotiateEnd(wait, reason, reason == lifecycle.ReasonComplete && d.end.isBusy(), steps)
-	wait = d.front.recountIn(now, wait)
+	wait = d.emptier.purgeIn(now, d.front.recountIn(now, wait))
 	if reason == lifecycle.ReasonComplete && d.end.IsClosing() {
 		reason = lifecycle.ReasonMaxPages // the last requisite had its outcome before isClosed was asked
 	}

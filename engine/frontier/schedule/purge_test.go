@@ -54,18 +54,25 @@ func runPurge(tb testing.TB, r *rig, d *Distributor) (took, longest time.Duratio
 		tb.Fatal(err)
 	}
 	d.Purge()
+	longest = endPurge(tb, r, d, began)
+	return time.Since(began), longest
+}
+
+// endPurge ends a scan that may begin now, and says how long the longest step was.
+func endPurge(tb testing.TB, r *rig, d *Distributor, now time.Time) (longest time.Duration) {
+	tb.Helper()
 	for more := true; more; {
 		step := time.Now()
 		if _, err := d.emptier.step(); err != nil {
 			tb.Fatal(err)
 		}
-		more = d.emptier.purgeExcluded(step) || !d.emptier.isDone()
+		more = d.emptier.purgeExcluded(now) || !d.emptier.isDone()
 		longest = max(longest, time.Since(step))
 		if !r.Dead.hasRoom() {
 			r.log.Flush()
 		}
 	}
-	return time.Since(began), longest
+	return longest
 }
 
 func TestPurge_onlyWhatIsExcludedGoes(t *testing.T) {
@@ -78,6 +85,45 @@ func TestPurge_onlyWhatIsExcludedGoes(t *testing.T) {
 	}
 	if err := r.Workbench.Check(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Rules that come one by one, as those of a program do, neither begin a scan again nor have one scan follow the other.
+func TestPurge_rulesOneByOne(t *testing.T) {
+	r := purgeRig(t, 3000, 1000, 9)
+	d := r.distributor()
+	p, now := &d.emptier.purge, time.Unix(1e9, 0)
+	d.Purge()
+	if d.emptier.purgeExcluded(now); d.emptier.requested.Load() || p.isActive || !p.next.After(now) {
+		t.Fatalf("nothing is excluded, and yet: %+v", *p)
+	}
+
+	d.Purge()
+	next := d.emptier.purgeIn(now, time.Hour)
+	if d.emptier.purgeExcluded(now.Add(next - 1)); !d.emptier.requested.Load() || next <= 0 || next == time.Hour {
+		t.Fatalf("a scan began at once, and the next would in %s", next)
+	}
+
+	// The last chunk of a scan is still to come when all of opt.test is excluded.
+	now = now.Add(next)
+	*p = purge{isActive: true, began: now, next: p.next, took: p.took}
+	for r.Workbench.Listing().Keys(p.chunk+1, func(*visit.State, []byte, workbench.State, uint64) {}) {
+		p.chunk++
+	}
+	if _, err := r.Live.Hosts.Add([]string{".opt.test exclude"}); err != nil {
+		t.Fatal(err)
+	}
+	if wait := d.emptier.purgeIn(now, time.Hour); wait != time.Hour {
+		t.Errorf("the next scan is to begin in %s, during one", wait)
+	}
+	endPurge(t, r, d, now)
+	first := r.Progress.Counters.Outcomes[outcome.Blocked].Load()
+	if first >= 9000 || !d.emptier.requested.Load() {
+		t.Errorf("the last chunk had %d URLs of all 9,000; another scan: %v", first, d.emptier.requested.Load())
+	}
+	endPurge(t, r, d, p.next)
+	if n := r.Progress.Counters.Outcomes[outcome.Blocked].Load(); n != 9000 {
+		t.Errorf("%d URLs are purged, not all", n)
 	}
 }
 

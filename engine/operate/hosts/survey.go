@@ -91,7 +91,7 @@ const largestShown = 5
 func (l *Lister) Match(ctx context.Context, rule string) (m Match, err error) {
 	names := filter.HostsOf(rule)
 	m.Rule = strings.Join(names, " ")
-	if _, _, fault := new(filter.HostRules).With(rule); fault != nil {
+	if _, fault := new(filter.HostRules).Grow(rule); fault != nil {
 		m.Fault = fault.Error()
 	}
 	var all filter.Rules

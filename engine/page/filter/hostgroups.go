@@ -114,8 +114,9 @@ func (r *HostRules) AddGroups(delays map[string]time.Duration) {
 func (r *HostRules) FindAddr(addr netip.Addr, t *HostSettings) {
 	addr = addr.Unmap().WithZone("")
 	for _, length := range r.lengths {
-		if net, err := addr.Prefix(length); err == nil {
-			r.say(r.blocks[net], int16(length+1), t)
+		net, err := addr.Prefix(length)
+		if number := r.blocks[net]; err == nil && number != nil {
+			r.say(*number, int16(length+1), t)
 		}
 	}
 }

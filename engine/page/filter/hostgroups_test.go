@@ -46,9 +46,9 @@ c.example.org     group=farm group-delay=20s host-bandwidth=50KiB/s
 	if got, want := fmt.Sprint(again.Texts()), fmt.Sprint(r.Texts()); got != want {
 		t.Errorf("read again: %s, want %s", got, want)
 	}
-	grown, taken, err := r.With("group farm: b.example.org d.test delay=30s")
-	if err != nil || taken != 1 || said("b.example.org", grown) != "group=farm group-delay=30s" {
-		t.Errorf("%d taken, %v: %s", taken, err, said("b.example.org", grown))
+	taken, err := r.Grow("group farm: b.example.org d.test delay=30s")
+	if err != nil || taken != 1 || said("b.example.org", r) != "group=farm group-delay=30s" {
+		t.Errorf("%d taken, %v: %s", taken, err, said("b.example.org", r))
 	}
 }
 
@@ -72,7 +72,7 @@ func TestHostGroups_mistakes(t *testing.T) {
 		if _, err := CompileHostRules(Rules{Texts: []string{bad}, Lines: []int{1}}); err == nil {
 			t.Errorf("%s is taken", bad)
 		}
-		if _, taken, err := new(HostRules).With(bad); err == nil || taken != 0 {
+		if taken, err := new(HostRules).Grow(bad); err == nil || taken != 0 {
 			t.Errorf("%s is taken while the crawl runs", bad)
 		}
 	}

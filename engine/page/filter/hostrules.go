@@ -51,7 +51,7 @@ const (
 // HostDelayMax is the largest host-delay of a rule.
 const HostDelayMax = 24 * time.Hour
 
-// HostRules are settings for single hosts, in place of the general ones. They are compiled once and then read-only.
+// HostRules are settings for single hosts, in place of the general ones. All but Grow only reads them.
 //
 // A rule is a host as in HostSet, followed by one or more of
 //
@@ -72,12 +72,12 @@ const HostDelayMax = 24 * time.Hour
 //
 // The zero value has no rules.
 type HostRules struct {
-	rules     []hostRule
+	rules     []*hostRule
 	names     labelTrie
 	at        []nodeRules // by node of names
-	blocks    map[netip.Prefix]int32
+	blocks    map[netip.Prefix]*int32
 	lengths   []int // prefix lengths in blocks, ascending
-	exclusive bool
+	excluding int   // number of rules that exclude
 }
 
 // nodeRules are the numbers, plus one, of the rules for a name; 0 for none.
@@ -100,9 +100,7 @@ func CompileHostRules(from Rules) (*HostRules, error) { return compileHostRules(
 func CompileKeptHostRules(from Rules) (*HostRules, error) { return compileHostRules(from, true) }
 
 func compileHostRules(from Rules, ranges bool) (*HostRules, error) {
-	r := &HostRules{names: newLabelTrie(), at: make([]nodeRules, 1), blocks: map[netip.Prefix]int32{}}
-	known := map[string]int{}
-	var list []hostRule
+	r := new(HostRules)
 	err := from.Each(func(i int, text string) error {
 		rules, err := readHostRules(text)
 		for _, one := range rules {
@@ -112,42 +110,27 @@ func compileHostRules(from Rules, ranges bool) (*HostRules, error) {
 			if err != nil {
 				break
 			}
-			pattern := one.pattern()
-			was, again := known[pattern]
-			if again && !list[was].mayJoin(one) {
-				err = fmt.Errorf("%w: %q: there is a rule for it already, %s", ErrRule, pattern, from.Where(list[was].place()))
+			if number := *r.numberOf(&one); number > 0 && !r.rules[number-1].mayJoin(one) {
+				err = fmt.Errorf("%w: %q: there is a rule for it already, %s", ErrRule, one.pattern(),
+					from.Where(r.rules[number-1].place()))
 				break
 			}
 			for key := range one.places {
 				one.places[key] = int32(i)
 			}
-			if again {
-				list[was] = list[was].with(one)
-				continue
-			}
-			known[pattern] = len(list)
-			list = append(list, one)
+			r.add(&one)
 		}
 		return err
 	})
-	for _, one := range list {
-		r.add(one)
-	}
 	if err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// With returns the rules with more of them. A later rule for the same hosts replaces the keys that it has. Invalid
-// texts are omitted, and joined in the error.
-func (r *HostRules) With(texts ...string) (grown *HostRules, taken int, err error) {
-	grown, err = CompileHostRules(Rules{})
-	list := slices.Clone(r.rules)
-	known := map[string]int{}
-	for i, one := range list {
-		known[one.pattern()] = i
-	}
+// Grow adds rules, at a cost that does not depend on how many there are. A later rule for the same hosts replaces the
+// keys that it has. Invalid texts are omitted, and joined in the error.
+func (r *HostRules) Grow(texts ...string) (taken int, err error) {
 	for _, text := range texts {
 		rules, fault := readHostRules(strings.TrimSpace(text))
 		for _, one := range rules {
@@ -159,31 +142,42 @@ func (r *HostRules) With(texts ...string) (grown *HostRules, taken int, err erro
 		}
 		taken++
 		for _, one := range rules {
-			if i, again := known[one.pattern()]; again {
-				list[i] = list[i].with(one)
-				continue
-			}
-			known[one.pattern()] = len(list)
-			list = append(list, one)
+			r.add(&one)
 		}
 	}
-	for _, one := range list {
-		grown.add(one)
-	}
-	return grown, taken, err
+	return taken, err
 }
 
-// add adds a rule.
-func (r *HostRules) add(one hostRule) {
-	r.rules = append(r.rules, one)
-	number := int32(len(r.rules))
-	r.exclusive = r.exclusive || one.terms.Exclude
+// add adds a rule, to the one for the same hosts if there is one.
+func (r *HostRules) add(one *hostRule) {
+	number := r.numberOf(one)
+	if *number == 0 {
+		r.rules = append(r.rules, &hostRule{rule: one.rule})
+		*number = int32(len(r.rules))
+	}
+	was := r.rules[*number-1]
+	if was.terms.Exclude {
+		r.excluding--
+	}
+	*was = was.with(*one)
+	if was.terms.Exclude {
+		r.excluding++
+	}
+}
+
+// numberOf returns the place of the number, plus one, of the rule for the same hosts; 0 if there is none.
+func (r *HostRules) numberOf(one *hostRule) *int32 {
+	if r.blocks == nil {
+		r.names, r.at, r.blocks = newLabelTrie(), make([]nodeRules, 1), map[netip.Prefix]*int32{}
+	}
 	if one.net.IsValid() {
-		r.blocks[one.net] = number
+		if r.blocks[one.net] == nil {
+			r.blocks[one.net] = new(int32)
+		}
 		if at, found := slices.BinarySearch(r.lengths, one.net.Bits()); !found {
 			r.lengths = slices.Insert(r.lengths, at, one.net.Bits())
 		}
-		return
+		return r.blocks[one.net]
 	}
 	node, name := uint32(0), []byte(one.name)
 	for dot := 0; dot >= 0; name = name[:max(dot, 0)] {
@@ -193,11 +187,11 @@ func (r *HostRules) add(one hostRule) {
 	r.at = append(r.at, make([]nodeRules, len(r.names.nodes)-len(r.at))...)
 	switch {
 	case one.self && one.below:
-		r.at[node].all = number
+		return &r.at[node].all
 	case one.below:
-		r.at[node].below = number
+		return &r.at[node].below
 	default:
-		r.at[node].self = number
+		return &r.at[node].self
 	}
 }
 
@@ -205,16 +199,16 @@ func (r *HostRules) add(one hostRule) {
 func (r *HostRules) Len() int { return len(r.rules) }
 
 // Excludes reports whether a rule excludes hosts.
-func (r *HostRules) Excludes() bool { return r.exclusive }
+func (r *HostRules) Excludes() bool { return r.excluding > 0 }
 
 // Delays reports whether a rule has a host delay.
 func (r *HostRules) Delays() bool {
-	return slices.ContainsFunc(r.rules, func(one hostRule) bool { return one.terms.HasDelay })
+	return slices.ContainsFunc(r.rules, func(one *hostRule) bool { return one.terms.HasDelay })
 }
 
 // Ranges reports whether a rule is for a range of addresses. It matches URLs whose host is an address, and no names.
 func (r *HostRules) Ranges() bool {
-	return slices.ContainsFunc(r.rules, func(one hostRule) bool { return one.isRange() && !one.isGroupOnly() })
+	return slices.ContainsFunc(r.rules, func(one *hostRule) bool { return one.isRange() && !one.isGroupOnly() })
 }
 
 func (r *rule) isRange() bool { return r.net.IsValid() && !r.net.IsSingleIP() }
@@ -294,7 +288,7 @@ func (r *HostRules) say(number int32, rank int16, t *HostSettings) {
 	if number == 0 {
 		return
 	}
-	one := &r.rules[number-1]
+	one := r.rules[number-1]
 	for key, has := range one.keys {
 		if !has || rank < t.ranks[key] {
 			continue
@@ -311,7 +305,7 @@ func (r *HostRules) Explain(host []byte, from Rules) string {
 	var says []string
 	for key, rank := range t.ranks {
 		if rank > 0 {
-			one := &r.rules[t.from[key]]
+			one := r.rules[t.from[key]]
 			says = append(says, fmt.Sprintf("%s (%s, %s)", one.term(key), one.pattern(), from.Where(int(one.places[key]))))
 		}
 	}

@@ -149,7 +149,7 @@ example.net       exclude
 func TestHostRules_laterOnesReplaceWhatIsAsNarrow(t *testing.T) {
 	fixed, _ := hostRules(t, ".a.test host-delay=1s max-per-host=3\nwww.a.test host-delay=2s")
 	live := new(HostRules)
-	live, taken, err := live.With(".a.test host-delay=9s", "no rule", ".b.test exclude", ".a.test host-delay=8s",
+	taken, err := live.Grow(".a.test host-delay=9s", "no rule", ".b.test exclude", ".a.test host-delay=8s",
 		".b.test max-per-host=1")
 	if taken != 4 || err == nil || !strings.Contains(err.Error(), `"no rule"`) {
 		t.Fatalf("%d taken, %v", taken, err)
@@ -165,7 +165,7 @@ func TestHostRules_laterOnesReplaceWhatIsAsNarrow(t *testing.T) {
 			t.Errorf("%s: %q, want %q", host, got, want)
 		}
 	}
-	live, _, err = live.With(".b.test exclude=no")
+	_, err = live.Grow(".b.test exclude=no")
 	if err != nil || live.Excludes() || said("b.test", live) != "max-per-host=1" {
 		t.Errorf("%v, %q", err, said("b.test", live))
 	}
@@ -216,8 +216,7 @@ func TestHostRules_agreeWithAPlainReading(t *testing.T) {
 		live := new(HostRules)
 		for range 1 + rng.IntN(12) {
 			text := []string{"", ".", "*."}[rng.IntN(3)] + name() + fmt.Sprintf(" host-delay=%ds", rng.IntN(100))
-			var err error
-			if live, _, err = live.With(text); err != nil {
+			if _, err := live.Grow(text); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -303,7 +302,7 @@ func TestHostRules_ofARangeOfAddressesAreRefused(t *testing.T) {
 			refused && (!strings.Contains(err.Error(), "hosts.txt:2") || !strings.Contains(err.Error(), "--deny-net")) {
 			t.Errorf("%s in a file: %v", text, err)
 		}
-		if _, taken, err := new(HostRules).With(text); (err != nil) != refused || (taken == 0) != refused {
+		if taken, err := new(HostRules).Grow(text); (err != nil) != refused || (taken == 0) != refused {
 			t.Errorf("%s while the crawl runs: %d taken, %v", text, taken, err)
 		}
 	}

@@ -2,7 +2,7 @@ package filter
 
 import "bytes"
 
-// labelTrie is a set of names by their labels, the last one first. One goroutine builds it; then it is read-only. The
+// labelTrie is a set of names by their labels, the last one first. No other goroutine uses it while one adds to it. The
 // edges are in one hash table, so most lookups of a missing name cost one cache miss, however many names there are.
 //
 //	root --"org"--> . --"example"--> . --"www"--> .

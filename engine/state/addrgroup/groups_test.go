@@ -19,7 +19,8 @@ type world struct {
 
 func newWorld(t *testing.T, rules ...string) world {
 	t.Helper()
-	fixed, _, err := new(filter.HostRules).With(rules...)
+	fixed := new(filter.HostRules)
+	_, err := fixed.Grow(rules...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 // The host rules of an operator are lines of text.
 func TestGolden_hostRules(t *testing.T) {
 	disk := vfstest.WithDir(t, "d")
-	none := new(filter.HostRules)
-	rules, _, err := none.With(".a.test exclude", "b.test host-delay=4s")
+	rules, back := new(filter.HostRules), new(filter.HostRules)
+	_, err := rules.Grow(".a.test exclude", "b.test host-delay=4s")
 	if err == nil {
 		err = WriteHostRules(disk, "d", rules)
 	}
@@ -23,7 +23,7 @@ func TestGolden_hostRules(t *testing.T) {
 	}
 	text := golden.Compare(t, "host-rules-1", "601e3da0c5bbc6142c91c26190949b0c16ccd6b58518fbfbbdc186c3c6946632",
 		vfstest.ReadAll(t, disk, HostRulesName("d")))
-	back, taken, err := none.With(strings.Split(strings.TrimSpace(string(text)), "\n")...)
+	taken, err := back.Grow(strings.Split(strings.TrimSpace(string(text)), "\n")...)
 	if err != nil || taken != 2 || !slices.Equal(back.Texts(), rules.Texts()) {
 		t.Errorf("%d rules taken: %q, %v", taken, back.Texts(), err)
 	}

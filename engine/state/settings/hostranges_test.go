@@ -2,12 +2,15 @@ package settings
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/vfstest"
 )
 
 // A crawl directory may hold a rule for a range of addresses that a former version took. The crawl goes on with it, and
@@ -75,6 +78,39 @@ func TestHostRules_ofAnswers(t *testing.T) {
 		if err != nil || again.Excludes(spam) != isFlushed || !h.Excludes(spam) || h.Excludes(good) ||
 			again.Terms(good).HasCap != isFlushed {
 			t.Errorf("flushed %v: %v", isFlushed, err)
+		}
+	}
+}
+
+// A program may give a rule for each of many hosts. If the cost of a rule grew with their number, these would take
+// minutes.
+func TestHostRules_ofManyAnswers(t *testing.T) {
+	fsys := vfstest.WithDir(t, "frontier")
+	h, err := OpenHostRules(fsys, "frontier", nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const hosts = 40_000
+	began := time.Now()
+	for i := range hosts {
+		if !h.AddAnswer(fmt.Sprintf("host%d.test exclude", i)) {
+			t.Fatal("not taken")
+		}
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("%d answers took %s", hosts, took)
+	}
+	if err := h.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := OpenHostRules(fsys, "frontier", nil, h.Say)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range []*HostRules{h, again} {
+		live, _ := h.List()
+		if len(live) != hosts || !h.Excludes([]byte("http://host39999.test/")) || h.Excludes([]byte("http://host.test/")) {
+			t.Errorf("%d rules", len(live))
 		}
 	}
 }

@@ -22,14 +22,15 @@ import (
 // it runs, which stand in a file of the crawl directory and win over others that are as narrow. Without any a look-up
 // is one load. Safe for concurrent use.
 type HostRules struct {
-	fixed atomic.Pointer[filter.HostRules] // of the configuration: see configured
-	live  atomic.Pointer[filter.HostRules] // see current
-	some  atomic.Bool                      // there are rules
+	mu    sync.RWMutex     // guards fixed and live; they change only while changes is held too
+	fixed filter.HostRules // of the configuration; never grown
+	live  filter.HostRules // that the operator or a program gave
+	some  atomic.Bool      // there are rules
 
 	groups atomic.Pointer[map[netip.Addr]Group] // by their address keys
 
-	mu        sync.Mutex // held while rules change
-	unwritten bool       // guarded by mu: rules of AddAnswer are not in the file
+	changes   sync.Mutex // held while rules change and while they are written
+	unwritten bool       // guarded by changes: rules of AddAnswer are not in the file
 	Fs        vfs.FS
 	Dir       string // frontier/
 	Say       *slog.Logger
@@ -42,13 +43,14 @@ func HostRulesName(dir string) string { return dir + "/host-rules" }
 func OpenHostRules(fsys vfs.FS, dir string, fixed *filter.HostRules, say *slog.Logger) (*HostRules, error) {
 	h := &HostRules{Fs: fsys, Dir: dir, Say: say}
 	if fixed != nil {
-		h.fixed.Store(fixed)
+		h.fixed = *fixed
 	}
 	_, live, err := ReadHostRules(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
-	h.put(live)
+	h.live = *live
+	h.noteChange()
 	for _, line := range h.RobotsIgnored() {
 		say.Warn("robots.txt is ignored, by a host rule", "hosts", line)
 	}
@@ -84,12 +86,12 @@ func ReadHostRules(fsys vfs.FS, dir string) (filter.Rules, *filter.HostRules, er
 	return from, live, nil
 }
 
-func (h *HostRules) put(live *filter.HostRules) {
-	h.live.Store(live)
-	h.some.Store(h.configured().Len() > 0 || live.Len() > 0)
+// noteChange brings what depends on the rules up to date. The caller holds changes.
+func (h *HostRules) noteChange() {
+	h.some.Store(h.fixed.Len() > 0 || h.live.Len() > 0)
 	delays := map[string]time.Duration{}
-	h.configured().AddGroups(delays)
-	live.AddGroups(delays)
+	h.fixed.AddGroups(delays)
+	h.live.AddGroups(delays)
 	groups := make(map[netip.Addr]Group, len(delays))
 	for name, delay := range delays {
 		groups[politeness.GroupKey(name)] = Group{Name: name, Delay: delay}
@@ -97,29 +99,15 @@ func (h *HostRules) put(live *filter.HostRules) {
 	h.groups.Store(&groups)
 }
 
-// current returns the rules that the operator gave.
-func (h *HostRules) current() *filter.HostRules {
-	if live := h.live.Load(); live != nil {
-		return live
-	}
-	return new(filter.HostRules) // of a HostRules that was not opened
-}
-
-// configured returns the rules of the configuration.
-func (h *HostRules) configured() *filter.HostRules {
-	if fixed := h.fixed.Load(); fixed != nil {
-		return fixed
-	}
-	return new(filter.HostRules)
-}
-
 // Configure replaces the rules of the configuration, in force at once. The archive states which rules ignore
 // robots.txt, so there may be no new ones of these.
 func (h *HostRules) Configure(rules *filter.HostRules) {
+	h.changes.Lock()
+	defer h.changes.Unlock()
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.fixed.Store(rules)
-	h.put(h.current())
+	h.fixed = *rules
+	h.mu.Unlock()
+	h.noteChange()
 }
 
 // Terms is what the rules say of the host of a site or URL in normal form (borrowed).
@@ -127,10 +115,15 @@ func (h *HostRules) Terms(url []byte) (t filter.HostSettings) {
 	if !h.some.Load() {
 		return t
 	}
-	host := urlx.Host(url)
-	h.configured().Find(host, &t)
-	h.current().Find(host, &t)
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	h.find(urlx.Host(url), &t)
 	return t
+}
+
+func (h *HostRules) find(host []byte, t *filter.HostSettings) {
+	h.fixed.Find(host, t)
+	h.live.Find(host, t)
 }
 
 // Group is a group of hosts that share a delay.
@@ -159,8 +152,10 @@ func (h *HostRules) LongestDelay(p *politeness.Policy) time.Duration {
 // GroupAt returns the group of hosts that an address belongs to; "" for none.
 func (h *HostRules) GroupAt(addr netip.Addr) string {
 	var t filter.HostSettings
-	h.configured().FindAddr(addr, &t)
-	h.current().FindAddr(addr, &t)
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	h.fixed.FindAddr(addr, &t)
+	h.live.FindAddr(addr, &t)
 	return t.Group
 }
 
@@ -174,28 +169,40 @@ func (h *HostRules) Excludes(url []byte) bool {
 }
 
 // ExcludesAny says that some rule excludes something.
-func (h *HostRules) ExcludesAny() bool { return h.configured().Excludes() || h.current().Excludes() }
+func (h *HostRules) ExcludesAny() bool {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.fixed.Excludes() || h.live.Excludes()
+}
 
 // Delays says that some rule has a delay.
-func (h *HostRules) Delays() bool { return h.configured().Delays() || h.current().Delays() }
+func (h *HostRules) Delays() bool {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.fixed.Delays() || h.live.Delays()
+}
 
 // RobotsIgnored returns the hosts whose robots.txt forbids nothing, each with the reason.
 func (h *HostRules) RobotsIgnored() []string {
-	return append(h.configured().RobotsIgnored(), h.current().RobotsIgnored()...)
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return append(h.fixed.RobotsIgnored(), h.live.RobotsIgnored()...)
 }
 
 // Add takes rules, in force at once, and writes them down. Those that are none are joined in the error, as is a disk
 // that does not take them: then they are in force until the crawl ends.
 func (h *HostRules) Add(texts []string) (taken int, err error) {
+	h.changes.Lock()
+	defer h.changes.Unlock()
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	grown, taken, err := h.current().With(texts...)
+	taken, err = h.live.Grow(texts...)
+	h.mu.Unlock()
 	if taken == 0 {
 		return 0, err
 	}
-	h.put(grown)
+	h.noteChange()
 	h.Say.Info("host rules taken", "rules", fmt.Sprintf("%.2000s", strings.Join(texts, "; ")), "taken", taken)
-	werr := WriteHostRules(h.Fs, h.Dir, grown)
+	werr := WriteHostRules(h.Fs, h.Dir, &h.live)
 	if werr != nil {
 		werr = fmt.Errorf("they are in force, and lost when the crawl ends: %w", werr)
 	}
@@ -204,35 +211,38 @@ func (h *HostRules) Add(texts []string) (taken int, err error) {
 
 // AddAnswer takes the rule that a program of --hook has given for one host, in force at once, and reports whether it
 // did. It has no effect on the disk: the rule is in a journal entry until Flush. It does not exclude a host that
-// another rule allows: the operator has decided about it.
+// another rule allows: the operator has decided about it. Its cost does not depend on how many rules there are.
 func (h *HostRules) AddAnswer(rule string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	grown, taken, err := h.current().With(rule)
-	if taken == 0 || err != nil {
+	var one filter.HostRules
+	if taken, err := one.Grow(rule); taken == 0 || err != nil {
 		return false
 	}
+	h.changes.Lock()
+	defer h.changes.Unlock()
 	host, _, _ := strings.Cut(rule, " ")
-	var before, after filter.HostSettings
-	h.configured().Find([]byte(host), &before)
-	h.current().Find([]byte(host), &before)
-	grown.Find([]byte(host), &after)
+	var before filter.HostSettings
+	h.find([]byte(host), &before)
+	after := before
+	one.Find([]byte(host), &after)
 	if after.Exclude && before.Allows() {
 		return false
 	}
-	h.put(grown)
+	h.mu.Lock()
+	h.live.Grow(rule) // it has been read without a fault
+	h.mu.Unlock()
+	h.some.Store(true)
 	h.unwritten = true
 	return true
 }
 
 // Flush writes the rules of AddAnswer down.
 func (h *HostRules) Flush() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.changes.Lock()
+	defer h.changes.Unlock()
 	if !h.unwritten {
 		return nil
 	}
-	if err := WriteHostRules(h.Fs, h.Dir, h.current()); err != nil {
+	if err := WriteHostRules(h.Fs, h.Dir, &h.live); err != nil {
 		return err
 	}
 	h.unwritten = false
@@ -252,4 +262,8 @@ func WriteHostRules(fsys vfs.FS, dir string, rules *filter.HostRules) error {
 }
 
 // List gives all rules, those of the operator first.
-func (h *HostRules) List() (live, fixed []string) { return h.current().Texts(), h.configured().Texts() }
+func (h *HostRules) List() (live, fixed []string) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.live.Texts(), h.fixed.Texts()
+}

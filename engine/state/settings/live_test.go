@@ -27,7 +27,8 @@ func TestHostile_A05_settingsChangedAtOnceAllHold(t *testing.T) {
 
 // A group of hosts has its own delay, unless that of addresses is longer. All delays together have a longest one.
 func TestLive_aGroupHasItsOwnDelay(t *testing.T) {
-	rules, _, err := new(filter.HostRules).With("group farm: .a.test delay=1m", "group yard: .b.test delay=1s")
+	rules := new(filter.HostRules)
+	_, err := rules.Grow("group farm: .a.test delay=1m", "group yard: .b.test delay=1s")
 	if err != nil {
 		t.Fatal(err)
 	}

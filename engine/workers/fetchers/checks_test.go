@@ -326,7 +326,8 @@ func newGroupWorld(t *testing.T, group string, groups *addrgroup.Groups) *checkW
 // Sites of two groups at one address take turns, also if the crawl has one agent. A site whose lease of the group ends
 // while it waits for that of the address makes no request.
 func TestSitesOfGroupsShareTheirAddress(t *testing.T) {
-	fixed, _, err := new(filter.HostRules).With("group farm: a.test", "group yard: b.test")
+	fixed := new(filter.HostRules)
+	_, err := fixed.Grow("group farm: a.test", "group yard: b.test")
 	if err != nil {
 		t.Fatal(err)
 	}
