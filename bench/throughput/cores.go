@@ -24,7 +24,8 @@ type CoresResult struct {
 	Cores   int          `json:"cores"`   // of the machine
 	Memory  []CoresRun   `json:"memory"`  // crawls of the fabricated web
 	Sockets []CoresRun   `json:"sockets"` // crawls of the simulated web, which takes the same cores
-	Owned   []OwnedLoop  `json:"owned_loops"`
+	Owned   []Serial     `json:"owned_loops"`
+	Locked  []Serial     `json:"locks"`
 	Model   Scaling      `json:"model"`
 	Expect  []Prediction `json:"predictions"`
 }
@@ -36,18 +37,20 @@ type CoresRun struct {
 	CPUPerPage     float64 `json:"cpu_us_per_page"`
 	Locks          float64 `json:"locks_cpu_share"` // of the CPU time, in contended locks
 	Loops          []Loop  `json:"loops"`
+	Held           []Loop  `json:"held"`  // CPU time under each lock of the crawl, whichever loop holds it
+	Waits          []Loop  `json:"waits"` // time that goroutines waited for locks; threads wait, too, if cores are busy
 }
 
-// OwnedLoop is a loop of the engine with a single goroutine. However many cores there are, it can serve no more pages
-// than one core has time for.
-type OwnedLoop struct {
-	Name    string  `json:"loop"`
+// Serial is work that a single goroutine does at a time: a loop of the engine with one goroutine, or the work under a
+// lock that the crawl has once. However many cores there are, it can serve no more pages than one core has time for.
+type Serial struct {
+	Name    string  `json:"name"`
 	Memory  float64 `json:"memory_us_per_page"`  // CPU time, with the fabricated web
 	Sockets float64 `json:"sockets_us_per_page"` // and with the simulated one
 	Cores   float64 `json:"cores"`               // that keep it busy, at pagesOfCore
 }
 
-// pagesOfCore is how many pages a second a core fetches, parses and stores: what the owned loops are held against.
+// pagesOfCore is how many pages a second a core fetches, parses and stores: what serial work is held against.
 const pagesOfCore = 2500
 
 // Scaling is the universal scalability law (Gunther, Guerrilla Capacity Planning, 2007): n threads are
@@ -62,7 +65,7 @@ type Scaling struct {
 type Prediction struct {
 	Cores          int     `json:"cores"`
 	PagesPerSecond float64 `json:"pages_per_second"`
-	Bound          string  `json:"bound,omitempty"` // the owned loop that is busy then; "" if none is
+	Bound          string  `json:"bound,omitempty"` // the serial work that takes a core then; "" if none does
 }
 
 // Cores crawls both webs once for each number of threads. It measures for a length of time, after half as much in which
@@ -88,19 +91,24 @@ func Cores(
 		}
 	}
 	r.Owned = ownedLoops(r.Memory[0].Loops, r.Sockets[0].Loops)
+	r.Locked = serialWork(r.Memory[0].Held, r.Sockets[0].Held)
 	r.Model = fit(r.Memory, r.Cores)
 	r.Model.Page = r.Sockets[0].CPUPerPage
 	for _, n := range []int{2, 4, 8, 16, 32, 64} {
-		r.Expect = append(r.Expect, r.Model.predict(n, r.Owned))
+		r.Expect = append(r.Expect, r.Model.predict(n, slices.Concat(r.Owned, r.Locked)))
 	}
 	return r, nil
 }
+
+// waitsSampled: of so many waits for a lock one is counted, for all of them.
+const waitsSampled = 10
 
 // coresRun crawls with so many threads.
 func coresRun(
 	ctx context.Context, o trial.Options, web trial.Web, threads int, length time.Duration,
 ) (CoresRun, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+	defer runtime.SetMutexProfileFraction(runtime.SetMutexProfileFraction(waitsSampled))
 	debug.FreeOSMemory() // return the memory of the crawl before
 	measured := &coresWeb{Web: web, length: length, run: CoresRun{Threads: threads}}
 	o.Web = measured
@@ -136,33 +144,41 @@ func (w coresOpenWeb) Watch(ctx context.Context, e *engine.Engine, end func(), m
 	if !wait(ctx, w.of.length/2) {
 		return
 	}
+	waits, failed := lockWaits()
 	before, began, cpu := e.Report(), time.Now(), cputime.Process()
 	profile, err := profiled("", "", func() error { wait(ctx, w.of.length); return nil })
 	after, took := e.Report(), time.Since(began)
 	cpu = cputime.Process() - cpu
+	now, alsoFailed := lockWaits()
 	n := float64(max(trial.Pages(&after)-trial.Pages(&before), 1))
 	r := &w.of.run
 	r.PagesPerSecond, r.CPUPerPage = n/took.Seconds(), float64(cpu.Microseconds())/n
-	if w.of.err = err; profile != nil {
+	r.Waits = perPage(since(waits, now), 1/(1e3*n))
+	if w.of.err = errors.Join(err, failed, alsoFailed); profile != nil {
 		r.Locks, r.Loops = profile.lockShare(), byLoop(profile, r.CPUPerPage)
+		r.Held = perPage(profile.held, r.CPUPerPage/float64(max(profile.total, 1)))
 	}
 }
 
 // ownedLoops are the loops that are not those of many workers, the busiest first.
-func ownedLoops(memory, sockets []Loop) (owned []OwnedLoop) {
+func ownedLoops(memory, sockets []Loop) []Serial {
+	return serialWork(slices.DeleteFunc(slices.Clone(memory), func(l Loop) bool {
+		return slices.Contains([]string{"fetch", "parse", "resolve", unlabelled}, l.Name)
+	}), sockets)
+}
+
+// serialWork has what is serial in a crawl from memory, the busiest first, and the same over sockets.
+func serialWork(memory, sockets []Loop) (all []Serial) {
 	for _, l := range memory {
-		if slices.Contains([]string{"fetch", "parse", "resolve", unlabelled}, l.Name) {
-			continue
-		}
-		one := OwnedLoop{Name: l.Name, Memory: l.CPU}
+		one := Serial{Name: l.Name, Memory: l.CPU}
 		if i := slices.IndexFunc(sockets, func(s Loop) bool { return s.Name == l.Name }); i >= 0 {
 			one.Sockets = sockets[i].CPU
 		}
 		one.Cores = 1e6 / max(one.Memory, one.Sockets) / pagesOfCore
-		owned = append(owned, one)
+		all = append(all, one)
 	}
-	slices.SortFunc(owned, func(a, b OwnedLoop) int { return cmp.Compare(a.Cores, b.Cores) })
-	return owned
+	slices.SortFunc(all, func(a, b Serial) int { return cmp.Compare(a.Cores, b.Cores) })
+	return all
 }
 
 // fit finds the law for crawls of up to so many threads, by least squares. Of two crawls all is contention.
@@ -188,11 +204,11 @@ func fit(runs []CoresRun, cores int) (s Scaling) {
 	return s
 }
 
-// predict returns the speed of a number of cores: that of the law, or of the owned loop that is busy before.
-func (s Scaling) predict(cores int, owned []OwnedLoop) Prediction {
+// predict returns the speed of a number of cores: that of the law, or of the serial work that takes a core before.
+func (s Scaling) predict(cores int, serial []Serial) Prediction {
 	n := float64(cores)
 	p := Prediction{Cores: cores, PagesPerSecond: 1e6 / s.Page * n / (1 + s.Contention*(n-1) + s.Coherence*n*(n-1))}
-	for _, l := range owned {
+	for _, l := range serial {
 		if most := l.Cores * pagesOfCore; most < p.PagesPerSecond {
 			p.PagesPerSecond, p.Bound = most, l.Name
 		}
@@ -214,18 +230,45 @@ func (r *CoresResult) Print(out io.Writer) {
 			m.PagesPerSecond/r.Memory[0].PagesPerSecond, m.CPUPerPage, 100*m.Locks, s.PagesPerSecond,
 			s.PagesPerSecond/r.Sockets[0].PagesPerSecond, s.CPUPerPage, 100*s.Locks, more)
 	}
-	fmt.Fprintf(out, "\nloops with one goroutine: CPU us a page of one thread, from memory and over sockets, and the\n"+
-		"cores that keep each busy, at %d pages/s\n", pagesOfCore)
-	for _, l := range r.Owned {
-		fmt.Fprintf(out, "%-14s %8.2f %8.2f %8.0f\n", l.Name, l.Memory, l.Sockets, l.Cores)
-	}
+	printSerial(out, "loops with one goroutine", r.Owned)
+	printSerial(out, "work under locks of the whole crawl", r.Locked)
+	printWaits(out, r.Memory, r.Sockets)
 	fmt.Fprintf(out, "\nmodel: contention %.4f, coherence %.6f, %.0f CPU us a page\n", r.Model.Contention,
 		r.Model.Coherence, r.Model.Page)
 	for _, p := range r.Expect {
 		fmt.Fprintf(out, "%3d cores %10.0f pages/s", p.Cores, p.PagesPerSecond)
 		if p.Bound != "" {
-			fmt.Fprintf(out, "  bounded by the loop %s", p.Bound)
+			fmt.Fprintf(out, "  bounded by %s", p.Bound)
 		}
 		fmt.Fprintln(out)
+	}
+}
+
+// printSerial writes a table of serial work.
+func printSerial(out io.Writer, what string, all []Serial) {
+	fmt.Fprintf(out, "\n%s: CPU us a page of one thread, from memory and over sockets, and the\n"+
+		"cores that keep each busy, at %d pages/s\n", what, pagesOfCore)
+	for _, l := range all {
+		fmt.Fprintf(out, "%-14s %8.2f %8.2f %8.0f\n", l.Name, l.Memory, l.Sockets, l.Cores)
+	}
+}
+
+// waitsPrinted is how many locks the table of waits has for each crawl.
+const waitsPrinted = 4
+
+// printWaits writes the longest waits for locks of each crawl.
+func printWaits(out io.Writer, memory, sockets []CoresRun) {
+	fmt.Fprintf(out, "\nwaits for locks, us a page, by threads; of more threads than cores, most are for a core\n")
+	for _, web := range []struct {
+		name string
+		runs []CoresRun
+	}{{"memory", memory}, {"sockets", sockets}} {
+		for _, r := range web.runs {
+			fmt.Fprintf(out, "%8d %-8s", r.Threads, web.name)
+			for _, w := range r.Waits[:min(waitsPrinted, len(r.Waits))] {
+				fmt.Fprintf(out, " %.2f %s;", w.CPU, w.Name)
+			}
+			fmt.Fprintln(out)
+		}
 	}
 }

@@ -32,7 +32,8 @@ func TestFit_findsTheLaw(t *testing.T) {
 	if got := fit(runs[:2], 2); math.Abs(got.Contention-0.031) > 1e-9 || got.Coherence != 0 {
 		t.Errorf("of two crawls: %+v", got)
 	}
-	if got := fit([]CoresRun{{1, 100, 0, 0, nil}, {2, 220, 0, 0, nil}}, 2); got.Contention != 0 {
+	faster := []CoresRun{{Threads: 1, PagesPerSecond: 100}, {Threads: 2, PagesPerSecond: 220}}
+	if got := fit(faster, 2); got.Contention != 0 {
 		t.Errorf("faster than twice: %+v", got)
 	}
 }
@@ -44,7 +45,7 @@ func TestPredict_anOwnedLoopIsTheBound(t *testing.T) {
 		[]Loop{{"fetch", 200}, {"feed", 20}, {"distribute", 4}, {unlabelled, 30}},
 		[]Loop{{"parse", 100}, {"distribute", 5}, {"feed", 10}},
 	)
-	if len(owned) != 2 || owned[0] != (OwnedLoop{"feed", 20, 10, 20}) || owned[1] != (OwnedLoop{"distribute", 4, 5, 80}) {
+	if len(owned) != 2 || owned[0] != (Serial{"feed", 20, 10, 20}) || owned[1] != (Serial{"distribute", 4, 5, 80}) {
 		t.Fatalf("%+v", owned)
 	}
 	law := Scaling{Page: 400}
@@ -65,7 +66,7 @@ func TestCoresRun_measuresACrawl(t *testing.T) {
 		Log:   slog.New(slog.DiscardHandler),
 		Usage: func() (time.Duration, int64) { return cputime.Process(), 1 },
 	}, &Fabricated{URLs: 1 << 40, Hosts: 10_000, IPs: 5000, Seed: 1}, 1, 2*time.Second)
-	if err != nil || r.Threads != 1 || r.PagesPerSecond < 1 || r.CPUPerPage <= 0 || len(r.Loops) == 0 {
+	if err != nil || r.Threads != 1 || r.PagesPerSecond < 1 || r.CPUPerPage <= 0 || len(r.Loops) == 0 || len(r.Held) == 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if now := runtime.GOMAXPROCS(0); now != threads {
@@ -74,7 +75,7 @@ func TestCoresRun_measuresACrawl(t *testing.T) {
 	result := &CoresResult{Cores: 2, Memory: []CoresRun{r}, Sockets: []CoresRun{r}, Owned: ownedLoops(r.Loops, r.Loops)}
 	result.Expect = []Prediction{{Cores: 64, PagesPerSecond: 1000, Bound: "feed"}}
 	var out strings.Builder
-	if result.Print(&out); !strings.Contains(out.String(), "64 cores       1000 pages/s  bounded by the loop feed") {
+	if result.Print(&out); !strings.Contains(out.String(), "64 cores       1000 pages/s  bounded by feed") {
 		t.Errorf("%s", &out)
 	}
 }

@@ -19,6 +19,7 @@ type Profile struct {
 	total  int64
 	shares map[string]int64 // nanoseconds by part
 	locks  int64            // nanoseconds in contended locks: spinning, queueing, waking
+	held   map[string]int64 // nanoseconds while a lock of the crawl is held, by lock
 	// nanoseconds by loop of the engine, as its goroutines are labelled; "" for those without a label
 	loops map[string]int64
 }
@@ -58,12 +59,19 @@ func sharesOf(p *profile.Profile) (*Profile, error) {
 	if cpu < 0 {
 		return nil, errors.New("throughput: profile: no CPU time in it")
 	}
-	s := &Profile{shares: map[string]int64{}, loops: map[string]int64{}}
+	s := &Profile{shares: map[string]int64{}, loops: map[string]int64{}, held: map[string]int64{}}
+	locks := crawlLocks()
 	for _, sample := range p.Sample {
 		s.total += sample.Value[cpu]
 		s.shares[partOf(sample)] += sample.Value[cpu]
 		if contended(sample) {
 			s.locks += sample.Value[cpu]
+		} else {
+			for _, l := range locks {
+				if l.isHeld(sample) {
+					s.held[l.name] += sample.Value[cpu]
+				}
+			}
 		}
 		s.loops[strings.Join(sample.Label["loop"], " ")] += sample.Value[cpu]
 	}
@@ -80,16 +88,14 @@ func (p *Profile) lockShare() float64 {
 
 // contended reports whether a sample was taken in a contended lock.
 func contended(sample *profile.Sample) bool {
-	for _, at := range sample.Location {
-		for _, line := range at.Line {
-			switch line.Function.Name {
-			case "sync.(*Mutex).lockSlow", "sync.(*Mutex).unlockSlow", "internal/sync.(*Mutex).lockSlow",
-				"internal/sync.(*Mutex).unlockSlow",
-				"sync.(*RWMutex).rUnlockSlow", "sync.runtime_SemacquireRWMutexR", "sync.runtime_SemacquireRWMutex",
-				"sync.runtime_Semrelease",
-				"runtime.lock2", "runtime.unlock2Wake", "runtime.procyield", "runtime.osyield":
-				return true
-			}
+	for name := range functionsOf(sample) {
+		switch name {
+		case "sync.(*Mutex).lockSlow", "sync.(*Mutex).unlockSlow", "internal/sync.(*Mutex).lockSlow",
+			"internal/sync.(*Mutex).unlockSlow",
+			"sync.(*RWMutex).rUnlockSlow", "sync.runtime_SemacquireRWMutexR", "sync.runtime_SemacquireRWMutex",
+			"sync.runtime_Semrelease",
+			"runtime.lock2", "runtime.unlock2Wake", "runtime.procyield", "runtime.osyield":
+			return true
 		}
 	}
 	return false
@@ -196,9 +202,9 @@ type Where struct {
 	Crawl float64 `json:"crawl_us_per_page"`
 }
 
-// Loop is what one loop of the engine takes.
+// Loop is what one loop of the engine takes, or the work under one lock.
 type Loop struct {
-	Name string  `json:"loop"`
+	Name string  `json:"name"`
 	CPU  float64 `json:"us_per_page"`
 }
 
@@ -210,12 +216,16 @@ func byLoop(crawl *Profile, page float64) []Loop {
 	if crawl == nil || crawl.total == 0 {
 		return nil
 	}
-	var all []Loop
-	for name, n := range crawl.loops {
+	return perPage(crawl.loops, page/float64(crawl.total))
+}
+
+// perPage multiplies the nanoseconds of loops or locks, and sorts them, the largest first.
+func perPage(of map[string]int64, by float64) (all []Loop) {
+	for name, n := range of {
 		if name == "" {
 			name = unlabelled
 		}
-		all = append(all, Loop{name, page * float64(n) / float64(crawl.total)})
+		all = append(all, Loop{name, by * float64(n)})
 	}
 	slices.SortFunc(all, func(a, b Loop) int { return cmp.Or(cmp.Compare(b.CPU, a.CPU), strings.Compare(a.Name, b.Name)) })
 	return all

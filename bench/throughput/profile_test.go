@@ -1,6 +1,7 @@
 package throughput
 
 import (
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -92,6 +93,39 @@ func TestLoopsAndLocksAreCountedApart(t *testing.T) {
 	}
 }
 
+// Work under a lock counts for the lock, whichever loop does it, also if another lock is held, too. A contended lock is
+// not held. The function that releases a lock tells for which one others have waited.
+func TestLocksHeldAndWaitedFor(t *testing.T) {
+	get, find := "orbweaver/workbench.(*Workbench[...]).Get", "orbweaver/engine/frontier/sites.(*Table).find"
+	held, err := sharesOf(&profile.Profile{
+		SampleType: []*profile.ValueType{{Type: "samples"}, {Type: "cpu"}},
+		Sample: []*profile.Sample{
+			stack(10, get, "orbweaver/engine/frontier/schedule.(*placer).place"), stack(20, "memequal", get, find),
+			stack(40, "internal/sync.(*Mutex).lockSlow", get), stack(80, "orbweaver/workbench/cold.(*Store).Take", find),
+		},
+	})
+	if err != nil || held.held["workbench"] != 30 || held.held["site table"] != 100 || held.locks != 40 {
+		t.Errorf("%+v, %v", held, err)
+	}
+	waits, err := waitsOf(&profile.Profile{
+		SampleType: []*profile.ValueType{{Type: "contentions"}, {Type: "delay"}},
+		Sample: []*profile.Sample{
+			stack(1, "sync.(*Mutex).Unlock", get, find), stack(2, "runtime.unlock", get), stack(4, "sync.(*Mutex).Unlock"),
+			stack(8, "sync.(*Mutex).Unlock", "orbweaver/dnsres.(*cache).get", get),
+		},
+	})
+	want := map[string]int64{"workbench": 1, runtimeLocks: 2, otherLocks: 4, "dnsres.(*cache).get": 8}
+	if err != nil || !maps.Equal(waits, want) {
+		t.Errorf("%v, %v", waits, err)
+	}
+	if got := since(map[string]int64{"workbench": 1}, waits); got["workbench"] != 0 || got[otherLocks] != 4 {
+		t.Errorf("%v", got)
+	}
+	if _, err := waitsOf(&profile.Profile{}); err == nil {
+		t.Error("a profile without delays was taken for one of locks")
+	}
+}
+
 func TestEachPartIsInTable(t *testing.T) {
 	listed := map[string]bool{}
 	for _, part := range partsInOrder() {
@@ -107,19 +141,26 @@ func TestEachPartIsInTable(t *testing.T) {
 // Each prefix that names code of this module names code that exists: a move would change the parts without notice.
 func TestPrefixesNameExistingCode(t *testing.T) {
 	form := regexp.MustCompile(`^orbweaver/([\w/]+?)(?:\.(?:\(\*(\w+)\)(?:\.(\w+))?|(\w+))?)?$`)
+	var prefixes []string
 	for _, p := range partPrefixes() {
-		if !strings.HasPrefix(p.prefix, "orbweaver/") || p.prefix == "orbweaver/" {
+		prefixes = append(prefixes, p.prefix)
+	}
+	for _, l := range crawlLocks() {
+		prefixes = append(prefixes, l.held...)
+	}
+	for _, prefix := range prefixes {
+		if !strings.HasPrefix(prefix, "orbweaver/") || prefix == "orbweaver/" {
 			continue
 		}
-		m := form.FindStringSubmatch(p.prefix)
+		m := form.FindStringSubmatch(prefix)
 		if m == nil {
-			t.Errorf("%s: not a prefix of a function name", p.prefix)
+			t.Errorf("%s: not a prefix of a function name", prefix)
 			continue
 		}
 		text := sources(t, filepath.Join("..", "..", m[1]))
 		for _, want := range []string{m[2], m[3], m[4]} {
 			if want != "" && !regexp.MustCompile(`(?m)^\s*(type|func( \([^)]*\))?)?\s*`+want).MatchString(text) {
-				t.Errorf("%s: %s is not in %s", p.prefix, want, m[1])
+				t.Errorf("%s: %s is not in %s", prefix, want, m[1])
 			}
 		}
 	}
