@@ -31,6 +31,37 @@ func (c *contents[S]) init(perVisit int) {
 	c.ips.history = &c.history
 }
 
+// prefetchSites reads the places that a look-up of these sites and a Push to them need, breadth first, so that the CPU
+// waits for many of them at the same time.
+func (c *contents[S]) prefetchSites(hashes []uint64) {
+	sum := c.prefetchSum
+	var ids [getGroup]uint32
+	for i, hash := range hashes {
+		ids[i] = c.sites.byKey.first(hash)
+	}
+	for _, id := range ids[:len(hashes)] {
+		if id != 0 {
+			sum += c.sites.at(id).entry + c.sites.handles.at(id).id
+		}
+	}
+	for _, id := range ids[:len(hashes)] {
+		if id == 0 {
+			continue
+		}
+		s := c.sites.at(id)
+		if key := c.sites.keyOf(s); len(key) > 0 {
+			sum += uint32(key[0])
+		}
+		if s.queue != nil {
+			sum += s.queue.PrefetchItem()
+		}
+		if s.entry != 0 {
+			sum += c.ips.at(s.entry).sites
+		}
+	}
+	c.prefetchSum = sum
+}
+
 // add creates the site with the given free id.
 func (c *contents[S]) add(hash uint64, id uint32, key []byte) *site[S] {
 	c.history.noteAdded(id)

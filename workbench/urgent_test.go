@@ -2,6 +2,7 @@ package workbench
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -132,5 +133,47 @@ func TestHold_endsWithAnUrgentItem(t *testing.T) {
 	w.Site(vs).SetOnDisk(1, 1)
 	if got := w.Memory().Refill(nil, 1); len(got) != 1 {
 		t.Error("a site with urgent items on disk was held")
+	}
+}
+
+// PushWithin refuses what has no room, by class, by what is on disk, and by the memory that is left.
+func TestPushWithin(t *testing.T) {
+	w, vs := newUrgentBench(t, time.Now())
+	push := func(item []byte, wantRoom, wantPushed bool) {
+		t.Helper()
+		if hasRoom, pushed := w.PushWithin(vs, item, 2, 1); hasRoom != wantRoom || pushed != wantPushed {
+			t.Errorf("room %v, pushed %v", hasRoom, pushed)
+		}
+	}
+	push(plainItem("p1"), true, true)
+	push(plainItem("p2"), true, true)
+	push(plainItem("p3"), false, false)
+	push(urgentItem("i1"), true, true)
+	w.Memory().SetMax(1)
+	push(urgentItem("i2"), false, false)
+	w.Memory().SetMax(1 << 20)
+	w.Site(vs).SetOnDisk(1, 0)
+	push(urgentItem("i2"), true, true)
+	w.Kill(vs, nil)
+	push(plainItem("p4"), false, false) // on disk are older ones
+	w.Site(vs).SetOnDisk(0, 0)
+	push(plainItem("p5"), true, false)
+	if err := w.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// GetAll finds what Get finds.
+func TestGetAll(t *testing.T) {
+	w, a := newUrgentBench(t, time.Now())
+	w.Push(a, plainItem("p1"))
+	b, _ := w.GetOrAdd(nil)
+	keys := [][]byte{[]byte("http://a.test"), []byte("http://b.test"), nil, []byte("http://a.test")}
+	got := w.GetAll(keys, []*VisitState[int]{b})
+	if want := []*VisitState[int]{b, a, nil, b, a}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if n := len(w.GetAll(make([][]byte, 2*getGroup), nil)); n != getGroup {
+		t.Errorf("%d sites at once", n)
 	}
 }

@@ -49,6 +49,46 @@ func (w *Workbench[S]) GetOrAdd(key []byte) (vs *VisitState[S], added bool) {
 	return c.sites.handles.at(id), true
 }
 
+// getGroup is the most keys of one GetAll.
+const getGroup = 16
+
+// GetAll appends the sites with the given keys to dst, nil for an unknown one. It does so for up to 16 keys: their data
+// is usually not in the CPU's cache, and reading the places of many sites together takes hardly longer than those of a
+// single one. A Push to these sites then finds them in the cache. It borrows keys.
+func (w *Workbench[S]) GetAll(keys [][]byte, dst []*VisitState[S]) []*VisitState[S] {
+	var hashes [getGroup]uint64
+	keys = keys[:min(len(keys), getGroup)]
+	for i, key := range keys {
+		hashes[i] = w.contents.sites.hash(key)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.contents.prefetchSites(hashes[:len(keys)])
+	for i, key := range keys {
+		dst = append(dst, w.contents.sites.use(hashes[i], key))
+	}
+	return dst
+}
+
+// PushWithin is Push, if the site has room for the item: fewer items of its class in memory than most, and no item on
+// disk unless the item is urgent. On a full workbench the limit is mostFull: see Memory.Full. hasRoom says whether the
+// site had room, and pushed is the result of Push.
+func (w *Workbench[S]) PushWithin(vs *VisitState[S], item []byte, most, mostFull int) (hasRoom, pushed bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := &w.contents
+	s := c.sites.of(vs)
+	if c.items.weight() >= w.opts.MemoryMax {
+		most = mostFull
+	}
+	if isUrgent(item, c.items.urgentFlags) {
+		hasRoom = s.urgent() < most
+	} else {
+		hasRoom = s.onDisk == 0 && s.queued() < most
+	}
+	return hasRoom, hasRoom && c.pushItem(s, item, (*itemQueue).PushBack)
+}
+
 // Push appends an item to the queue of a site. It borrows item. If the site is dead, or a Kill waits for its Release,
 // it does nothing and returns false.
 func (w *Workbench[S]) Push(vs *VisitState[S], item []byte) bool {

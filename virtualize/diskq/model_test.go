@@ -79,6 +79,13 @@ func (w *world) append(n int) {
 func (w *world) read(n int) {
 	w.t.Helper()
 	for range n {
+		peeked := 0
+		w.q.Peek(3, func(item []byte) {
+			if peeked >= len(w.list) || string(item) != w.list[peeked] {
+				w.t.Fatalf("peek %.40q as number %d of %d items", item, peeked, len(w.list))
+			}
+			peeked++
+		})
 		got, ok, err := w.q.Read([]byte("before"))
 		if err != nil {
 			w.t.Fatal(err)

@@ -132,6 +132,29 @@ func (q *Queue) Read(dst []byte) (item []byte, ok bool, err error) {
 	return dst, true, nil
 }
 
+// Peek calls f with the items that the next calls of Read return, up to most of them, as far as they are in one block
+// in memory. It removes none. f borrows the item and must not call the queue. Peek is for the goroutine that calls
+// Read.
+func (q *Queue) Peek(most int, f func(item []byte)) {
+	q.calls.mu.Lock()
+	defer q.calls.unlock()
+	block, n := q.r.payload, int(q.r.remaining)
+	switch {
+	case q.calls.closed || q.calls.busy:
+		return
+	case n == 0 && q.caughtUp():
+		block, n = q.w.buf[q.w.pos:], int(q.w.unread())
+	}
+	for range min(n, most) {
+		item, rest, ok := nextItem(block)
+		if !ok {
+			panic("BUG: diskq: a checked block does not parse")
+		}
+		f(item)
+		block = rest
+	}
+}
+
 // Len returns the number of unread items; 0 once closed.
 func (q *Queue) Len() uint64 {
 	q.calls.mu.Lock()

@@ -51,6 +51,22 @@ func TestShortQueueNeverTouchesTheDisk(t *testing.T) {
 	}
 }
 
+// Peek finds the items in memory, and no more than it is asked for. It finds none after Close.
+func TestPeek(t *testing.T) {
+	q := open(t, vfs.NewMem(1), nil)
+	peek := func(most int) (n int) {
+		q.Peek(most, func([]byte) { n++ })
+		return n
+	}
+	fill(t, q, 0, 3)
+	if n, all := peek(2), peek(9); n != 2 || all != 3 {
+		t.Errorf("peeked at %d and %d items", n, all)
+	}
+	if err := q.Close(); err != nil || peek(9) != 0 {
+		t.Errorf("%d items after Close, %v", peek(9), err)
+	}
+}
+
 func TestFailedWriteSticks(t *testing.T) {
 	script := faultfs.NewScript()
 	q := open(t, faultfs.New(vfs.NewMem(1), script), nil)

@@ -3,6 +3,7 @@ package schedule
 import (
 	"time"
 
+	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/settings"
@@ -30,6 +31,7 @@ type placer struct {
 	ordered   *orderedURLs
 
 	from     []source   // scratch of sources
+	ahead    lookAhead  // of the source that is read
 	nextTurn time.Time  // of the delayed sites
 	held     []byte     // a URL that was taken from a queue and could not be placed, because the disk is full
 	scratch  []byte     // a URL from a queue
@@ -52,7 +54,9 @@ const (
 
 // source is a queue of URLs to be placed.
 type source struct {
-	next   func(scratch []byte) (item []byte, ok bool, err error)
+	next func(scratch []byte) (item []byte, ok bool, err error)
+	peek func(most int, f func(item []byte)) // at the items that next returns; nil if it cannot
+
 	isTurn bool // the turn of delayed sites has come. Sites that are admitted already do not use it up, a new one does
 	batch  int  // URLs in one step
 }
@@ -63,33 +67,33 @@ func (p *placer) sources(now time.Time) []source {
 	if p.skips.hasMore() && p.front.isSmall(now) {
 		from = append(from, source{next: p.skips.next, batch: distributeBatch})
 	}
-	if next, batch := p.readyQueue(now); next != nil {
-		from = append(from, source{next: next, batch: batch})
+	if ready := p.readyQueue(now); ready.batch > 0 {
+		from = append(from, ready)
 	}
 	if p.OnDisk.DelayedSites() > 0 && !now.Before(p.nextTurn) && p.front.isSmall(now) {
-		from = append(from, source{p.oldestOfDelayedSites, true, distributeBatch})
+		from = append(from, source{next: p.oldestOfDelayedSites, isTurn: true, batch: distributeBatch})
 	}
 	p.from = from
 	return from
 }
 
-// readyQueue returns what reads the ready URLs that are moved now, and how many: urgent ones, or others while the front
-// is small; nil if there are none. Urgent ones do not wait for demand, since their pages are stored.
-func (p *placer) readyQueue(now time.Time) (next func(scratch []byte) (item []byte, ok bool, err error), batch int) {
+// readyQueue returns the ready URLs that are moved now: urgent ones, or others while the front is small. Its batch is 0
+// if there are none. Urgent ones do not wait for demand, since their pages are stored.
+func (p *placer) readyQueue(now time.Time) source {
 	hasOthers := p.Ready.Others.Len() > 0 && !p.ordered.order.HasQueues()
 	switch {
 	case p.Unresolved.Len() >= unresolvedMost || !p.dead.hasRoom():
-		return nil, 0
+		return source{}
 	case p.Ready.Urgent.Len() > 0:
-		return p.Ready.Urgent.Read, distributeBatch
+		return source{next: p.Ready.Urgent.Read, peek: p.Ready.Urgent.Peek, batch: distributeBatch}
 	case p.isClosing():
-		return nil, 0
+		return source{}
 	case p.ordered.total > 0: // also those of a run with another order, which are older
-		return p.nextInOrder, int(min(p.front.room(now), orderBatch))
+		return source{next: p.nextInOrder, batch: int(min(p.front.room(now), orderBatch))}
 	case !hasOthers || !p.front.isSmall(now):
-		return nil, 0
+		return source{}
 	default:
-		return p.Ready.Others.Read, distributeBatch
+		return source{next: p.Ready.Others.Read, peek: p.Ready.Others.Peek, batch: distributeBatch}
 	}
 }
 
@@ -135,7 +139,11 @@ func (p *placer) placeHeld() error {
 
 // placeFrom places a batch of URLs, and holds the last one after an error.
 func (p *placer) placeFrom(from source, now time.Time) (n int, err error) {
+	defer p.ahead.reset()
 	for before := p.Sites.Reloaded.Load(); n < from.batch && p.Sites.Reloaded.Load()-before < reloadBatch; n++ {
+		if from.peek != nil {
+			p.ahead.advance(p.Workbench, from)
+		}
 		item, ok, err := from.next(p.scratch[:0])
 		if err != nil || !ok {
 			return n, err
@@ -186,7 +194,10 @@ func (p *placer) place(item []byte, isTurn bool) (isNewSite bool, err error) {
 	if p.delayer.traps.RepeatsFolders(it.Rest, it) {
 		return false, p.skips.skip(it, traps.RulePathRepeats, novelty.Evidence{})
 	}
-	vs, added, refused, err := p.Sites.Admit(key, it.Seed, isTurn)
+	vs, added, refused := p.ahead.known, false, sites.Refusal{}
+	if vs == nil {
+		vs, added, refused, err = p.Sites.Admit(key, it.Seed, isTurn)
+	}
 	switch {
 	case err != nil:
 		return false, err
@@ -223,22 +234,14 @@ func (p *placer) queue(vs *visit.State, key []byte, it *queued.URL) error {
 			return err
 		}
 	}
-	limit := p.options.SiteItems
-	if p.Workbench.Memory().Full() {
-		limit = siteItemsFull
-		if queued.IsUrgent(p.item) {
-			limit = urgentItemsFull
-		}
-	}
 	var err error
 	switch {
 	case surplus:
 		err = p.OnDisk.AppendSurplus(vs, p.item)
-	case !p.hasRoom(vs, limit):
-		err = p.OnDisk.Append(vs, p.item)
-	default:
-		p.dead.push(vs, p.item)
+	case p.push(vs):
 		return nil
+	default:
+		err = p.OnDisk.Append(vs, p.item)
 	}
 	if err == nil {
 		p.noteOnDisk(vs)
@@ -246,15 +249,21 @@ func (p *placer) queue(vs *visit.State, key []byte, it *queued.URL) error {
 	return err
 }
 
-// hasRoom reports whether p.item goes to memory: its site has fewer items there than limit, and none of the same class
-// on disk, which are older. Pages do not take the room of page requisites.
-func (p *placer) hasRoom(vs *visit.State, limit int) bool {
-	of := p.Workbench.Site(vs)
-	if !queued.IsUrgent(p.item) {
-		return of.OnDisk() == 0 && of.Queued() < limit
+// push puts p.item on the workbench, if its site has room: fewer items there than it may have, and none of the same
+// class on disk, which are older. Pages do not take the room of page requisites.
+func (p *placer) push(vs *visit.State) (hasRoom bool) {
+	full := siteItemsFull
+	if queued.IsUrgent(p.item) {
+		if _, urgent := p.OnDisk.Len(vs); urgent > 0 {
+			return false
+		}
+		full = urgentItemsFull
 	}
-	_, urgent := p.OnDisk.Len(vs)
-	return urgent == 0 && of.Urgent() < limit
+	hasRoom, pushed := p.Workbench.PushWithin(vs, p.item, p.options.SiteItems, full)
+	if hasRoom && !pushed {
+		p.dead.push(vs, p.item) // the outcome of its site
+	}
+	return hasRoom
 }
 
 // handOver gives a ready URL to the agent that owns its host now, unless it was finished before a kill.

@@ -137,7 +137,8 @@ func TestPlacer_aDelayedSiteKeepsItsTurnOnAFullDisk(t *testing.T) {
 		for r.OnDisk.Append(other, path("/%s", filler)) == nil {
 		}
 	}
-	_, err := d.placer.placeFrom(source{d.placer.oldestOfDelayedSites, true, distributeBatch}, time.Now())
+	turn := source{next: d.placer.oldestOfDelayedSites, isTurn: true, batch: distributeBatch}
+	_, err := d.placer.placeFrom(turn, time.Now())
 	if !vfs.IsFull(err) || d.Held() == nil {
 		t.Fatalf("the error is %v, %.20q is held", err, d.Held())
 	}
@@ -213,5 +214,40 @@ func TestDistributor_placesUrgentURLsWithoutDemand(t *testing.T) {
 	vs := r.Workbench.Get([]byte("http://a.test"))
 	if r.Ready.Len() != 1 || vs == nil || r.Workbench.Site(vs).Queued() != 1 {
 		t.Errorf("%d URLs are left in the ready queue", r.Ready.Len())
+	}
+}
+
+// Sites that are looked up ahead get their URLs in order, also those that are added after the look-up.
+func TestLookAhead_keepsTheOrder(t *testing.T) {
+	r, now := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1), time.Now()
+	r.Options.SiteItems = 2
+	d := r.distributor()
+	ready := source{next: r.Ready.Others.Read, peek: r.Ready.Others.Peek, batch: distributeBatch}
+	var want [3][]string
+	for i := range 90 {
+		site := i % 3
+		if i < 40 {
+			site = i % 2 // the last site is new in the second batch
+		}
+		want[site] = append(want[site], fmt.Sprintf("/%d", i))
+		if err := r.Ready.Append(url("http://s%d.test/%d", site, i)); err != nil {
+			t.Fatal(err)
+		}
+		if i != 39 && i != 89 {
+			continue
+		}
+		if n, err := d.placer.placeFrom(ready, now); n < 40 || err != nil || r.Ready.Len() != 0 {
+			t.Fatalf("%d URLs placed, %d left, %v", n, r.Ready.Len(), err)
+		}
+	}
+	for i := range want {
+		vs := r.Workbench.Get(fmt.Appendf(nil, "http://s%d.test", i))
+		if queued := r.Workbench.Site(vs).Queued(); queued != 2 {
+			t.Errorf("site %d has %d URLs in memory", i, queued)
+		}
+		r.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, byte(i)}), now)
+		if got := paths(t, d, vs, now); fmt.Sprint(got) != fmt.Sprint(want[i]) {
+			t.Errorf("site %d: visited %v, want %v", i, got, want[i])
+		}
 	}
 }

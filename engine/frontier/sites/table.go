@@ -98,8 +98,8 @@ func (t *Table) Admit(key []byte, seed, waited bool) (vs *visit.State, added boo
 			return nil, false, refused, nil
 		}
 	}
-	vs, added, err = t.find(key, true)
-	return vs, added, Refusal{}, err
+	vs, added = t.add(key)
+	return vs, added, Refusal{}, nil
 }
 
 // Get finds a site; nil if it is not known. The caller is the Distributor, or no other goroutine runs.
@@ -165,10 +165,16 @@ func (t *Table) find(key []byte, orAdd bool) (vs *visit.State, added bool, err e
 	case !orAdd:
 		return nil, false, nil
 	}
+	vs, added = t.add(key)
+	return vs, added, nil
+}
+
+// add adds a site that is in neither place. The caller holds mu.
+func (t *Table) add(key []byte) (vs *visit.State, added bool) {
 	vs, added = t.Workbench.GetOrAdd(key)
 	t.Quotas.AddSite(key)
 	t.recount.markCounted(key)
-	return vs, added, nil
+	return vs, added
 }
 
 // reload moves a site from the cold store to the workbench.
