@@ -59,6 +59,7 @@ type Scaling struct {
 	Contention float64 `json:"contention"`
 	Coherence  float64 `json:"coherence"`
 	Page       float64 `json:"cpu_us_per_page"` // of one thread, over sockets
+	Crawls     int     `json:"crawls"`          // that it was found with; of none there is no contention
 }
 
 // Prediction is the speed that the model has for a number of cores.
@@ -181,12 +182,20 @@ func serialWork(memory, sockets []Loop) (all []Serial) {
 	return all
 }
 
-// fit finds the law for crawls of up to so many threads, by least squares. Of two crawls all is contention.
+// busyLeast is the part of their time that threads must run, or the speed of a crawl says nothing about the program:
+// other processes took the cores.
+const busyLeast = 0.85
+
+// busy returns how many cores a crawl kept busy.
+func (r *CoresRun) busy() float64 { return r.PagesPerSecond * r.CPUPerPage / 1e6 }
+
+// fit finds the law for crawls of up to so many threads, by least squares, without those that other processes slowed
+// down. Of two crawls all is contention. Without any the law has none.
 func fit(runs []CoresRun, cores int) (s Scaling) {
 	var aa, ab, bb, ay, by float64 // sums of products of n-1, n(n-1), and what is missing
 	points := 0
 	for _, r := range runs {
-		if r.Threads == 1 || r.Threads > cores || r.PagesPerSecond == 0 {
+		if r.Threads == 1 || r.Threads > cores || r.busy() < busyLeast*float64(r.Threads) {
 			continue
 		}
 		n := float64(r.Threads)
@@ -194,6 +203,7 @@ func fit(runs []CoresRun, cores int) (s Scaling) {
 		aa, ab, bb, ay, by = aa+a*a, ab+a*b, bb+b*b, ay+a*y, by+b*y
 		points++
 	}
+	s.Crawls = points
 	if points > 1 {
 		det := aa*bb - ab*ab
 		s.Contention, s.Coherence = (ay*bb-by*ab)/det, (by*aa-ay*ab)/det
@@ -218,21 +228,24 @@ func (s Scaling) predict(cores int, serial []Serial) Prediction {
 
 // Print writes the result as tables.
 func (r *CoresResult) Print(out io.Writer) {
-	fmt.Fprintf(out, "%d cores\n\n%8s %14s %8s %8s %7s %14s %8s %8s %7s\n", r.Cores, "threads", "memory pages/s", "of one",
-		"CPU us", "locks", "sockets pages/s", "of one", "CPU us", "locks")
+	const head = " %15s %6s %6s %6s %6s"
+	fmt.Fprintf(out, "%d cores\n\n%8s"+head+head+"\n", r.Cores, "threads", "memory pages/s", "of one", "busy", "CPU us",
+		"locks", "sockets pages/s", "of one", "busy", "CPU us", "locks")
 	for i, m := range r.Memory {
-		s := r.Sockets[i]
-		more := ""
+		fmt.Fprintf(out, "%8d", m.Threads)
+		m.print(out, &r.Memory[0])
+		r.Sockets[i].print(out, &r.Sockets[0])
 		if m.Threads > r.Cores {
-			more = "  more than cores"
+			fmt.Fprint(out, "  more than cores")
 		}
-		fmt.Fprintf(out, "%8d %14.0f %8.2f %8.1f %6.1f%% %15.0f %8.2f %8.1f %6.1f%%%s\n", m.Threads, m.PagesPerSecond,
-			m.PagesPerSecond/r.Memory[0].PagesPerSecond, m.CPUPerPage, 100*m.Locks, s.PagesPerSecond,
-			s.PagesPerSecond/r.Sockets[0].PagesPerSecond, s.CPUPerPage, 100*s.Locks, more)
+		fmt.Fprintln(out)
 	}
 	printSerial(out, "loops with one goroutine", r.Owned)
 	printSerial(out, "work under locks of the whole crawl", r.Locked)
 	printWaits(out, r.Memory, r.Sockets)
+	if r.Model.Crawls == 0 {
+		fmt.Fprint(out, "\nother processes took the cores, so contention is not known: measure again on an idle machine\n")
+	}
 	fmt.Fprintf(out, "\nmodel: contention %.4f, coherence %.6f, %.0f CPU us a page\n", r.Model.Contention,
 		r.Model.Coherence, r.Model.Page)
 	for _, p := range r.Expect {
@@ -242,6 +255,12 @@ func (r *CoresResult) Print(out io.Writer) {
 		}
 		fmt.Fprintln(out)
 	}
+}
+
+// print writes what the table of a web has of a crawl.
+func (r *CoresRun) print(out io.Writer, one *CoresRun) {
+	fmt.Fprintf(out, " %15.0f %6.2f %6.2f %6.1f %5.1f%%", r.PagesPerSecond, r.PagesPerSecond/one.PagesPerSecond, r.busy(),
+		r.CPUPerPage, 100*r.Locks)
 }
 
 // printSerial writes a table of serial work.

@@ -16,7 +16,8 @@ import (
 // runsOf are crawls whose speed follows a law.
 func runsOf(law Scaling, threads ...int) (runs []CoresRun) {
 	for _, n := range threads {
-		runs = append(runs, CoresRun{Threads: n, PagesPerSecond: law.predict(n, nil).PagesPerSecond})
+		rate := law.predict(n, nil).PagesPerSecond
+		runs = append(runs, CoresRun{Threads: n, PagesPerSecond: rate, CPUPerPage: float64(n) * 1e6 / rate})
 	}
 	return runs
 }
@@ -32,9 +33,13 @@ func TestFit_findsTheLaw(t *testing.T) {
 	if got := fit(runs[:2], 2); math.Abs(got.Contention-0.031) > 1e-9 || got.Coherence != 0 {
 		t.Errorf("of two crawls: %+v", got)
 	}
-	faster := []CoresRun{{Threads: 1, PagesPerSecond: 100}, {Threads: 2, PagesPerSecond: 220}}
-	if got := fit(faster, 2); got.Contention != 0 {
+	faster := []CoresRun{{Threads: 1, PagesPerSecond: 100}, {Threads: 2, PagesPerSecond: 220, CPUPerPage: 9e3}}
+	if got := fit(faster, 2); got.Contention != 0 || got.Crawls != 1 {
 		t.Errorf("faster than twice: %+v", got)
+	}
+	idle := []CoresRun{runs[0], {Threads: 2, PagesPerSecond: 100, CPUPerPage: 1e4}}
+	if got := fit(idle, 2); got.Crawls != 0 || got.Contention != 0 {
+		t.Errorf("of a crawl with one core of two: %+v", got)
 	}
 }
 
