@@ -41,7 +41,12 @@ measure workbench workbench --hosts 1_000_000
 measure virtualize virtualize --urls 1_000_000
 measure seen seen --urls 10_000_000
 run hooks hooks
-if [[ "$wanted" == *" cores "* ]]; then # seven minutes: by its name alone
-  measure cores cores --most 64
+if [[ "$wanted" == *" manycore "* ]]; then # eight minutes: by its name alone
+  data=$(mktemp -d)
+  measure manycore cores --most 64 --out "$data/here-cores.json"
+  go -C tools/plot run . "$data" "$PWD/$out" 2>/dev/null # the others have no results there
+  mv "$data/here-cores.json" "$out/manycore.json"
+  rmdir "$data"
+  echo "the picture is $out/cores.svg"
 fi
 printf '\nall of it took %ss; the outputs are in %s\n' $((SECONDS - begin)) "$out"

@@ -29,6 +29,7 @@ func plots() []picture {
 		{"size", costOfSize},
 		{"ring", deviationOfAgents},
 		{"agents-cpu", costOfAgents},
+		{"cores", throughputOfCores},
 		{"order", rankOfOrders},
 		{"order-depth", ordersOfDepth},
 	}
@@ -243,6 +244,37 @@ func costOfAgents(results fs.FS) (*chart, error) {
 	}
 	slices.Sort(c.marks)
 	c.marks = slices.Compact(c.marks)
+	return c, nil
+}
+
+// throughputOfCores has what was measured, also with more threads than cores, and what the model says.
+func throughputOfCores(results fs.FS) (*chart, error) {
+	var f threads
+	if _, err := readJSON(results, "*-cores.json", &f); err != nil {
+		return nil, err
+	}
+	c := &chart{
+		title: "Throughput against cores",
+		note:  fmt.Sprintf("orbweaver-bench cores, measured on %s cores: more threads share these", text(f.Cores)),
+		x:     axis{label: "threads; cores of the model", log: true}, y: axis{label: "pages a second", log: true},
+		isLegendLow: true,
+	}
+	memory, sockets := series{name: "from memory", dots: true}, series{name: "over sockets", dots: true}
+	model := series{name: "model, over sockets"}
+	for _, r := range f.Memory {
+		memory.points = append(memory.points, plotter.XY{X: r.Threads, Y: r.PagesPerSecond})
+		c.marks = append(c.marks, r.Threads)
+	}
+	for _, r := range f.Sockets {
+		sockets.points = append(sockets.points, plotter.XY{X: r.Threads, Y: r.PagesPerSecond})
+	}
+	for _, p := range f.Predictions {
+		model.points = append(model.points, plotter.XY{X: p.Cores, Y: p.PagesPerSecond})
+		c.marks = append(c.marks, p.Cores)
+	}
+	slices.Sort(c.marks)
+	c.marks = slices.Compact(c.marks)
+	c.series = []series{memory, sockets, model}
 	return c, nil
 }
 

@@ -88,6 +88,22 @@ type fleets struct {
 	} `json:"runs"`
 }
 
+// threads is what `orbweaver-bench cores --out` writes, as far as it is drawn.
+type threads struct {
+	Cores       float64 `json:"cores"`
+	Memory      []crawl `json:"memory"`
+	Sockets     []crawl `json:"sockets"`
+	Predictions []struct {
+		Cores          float64 `json:"cores"`
+		PagesPerSecond float64 `json:"pages_per_second"`
+	} `json:"predictions"`
+}
+
+type crawl struct {
+	Threads        float64 `json:"threads"`
+	PagesPerSecond float64 `json:"pages_per_second"`
+}
+
 // lines gives every line of a file.
 func lines(results fs.FS, name string, each func(line string)) error {
 	f, err := results.Open(name)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime"
@@ -16,14 +17,15 @@ type coresCommand struct {
 	For  time.Duration `help:"How long each crawl is measured; there are two for each number of threads." default:"20s" placeholder:"TIME"`
 	Dir  string        `help:"Crawl directory; replaced, and removed at the end." default:"./build/cores" placeholder:"DIR"`
 	Seed int64         `help:"Which web." default:"1" placeholder:"N"`
+	Out  string        `help:"Write JSON to this file besides: tools/plot draws it." placeholder:"FILE"`
 	JSON bool          `help:"Print JSON."`
 }
 
 // Help says what it does.
 func (*coresCommand) Help() string {
 	return `Crawls with 1, 2, 4 and more threads that run Go code, from memory and over sockets. Prints pages/s, CPU
-and lock wait. It lists the loops with one goroutine, and the number of cores that would keep each busy. A model
-(universal scalability law) says what 16, 32 and 64 cores would do.
+and lock wait. It lists the loops with one goroutine and the locks that a crawl has once, and the number of cores
+that would keep each busy. A model (universal scalability law) says what 16, 32 and 64 cores would do.
 
 Examples:
   orbweaver-bench cores
@@ -47,6 +49,11 @@ func (c *coresCommand) Run(inv *command.Invocation) error {
 	r, err := throughput.Cores(ctx, o, memory, web, c.threads(), c.For)
 	if err != nil {
 		return err
+	}
+	if c.Out != "" {
+		if err := writeJSON(c.Out, r); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
 	}
 	if c.JSON {
 		return command.PrintJSON(inv.Stdout, r)
