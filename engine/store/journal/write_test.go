@@ -316,6 +316,7 @@ func BenchmarkPostings(b *testing.B) {
 					b.Fatal(err)
 				}
 				ps[i] = NewPending(nil)
+				ps[i].Entry = Entry{Kind: KindPage, Outcome: outcome.OK, FP: urlx.Fingerprint(1, r.TargetURI)}
 				ps[i].Group = enc.Group()
 			}
 			for page := 0; b.Loop(); page++ {
