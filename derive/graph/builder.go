@@ -9,8 +9,6 @@ import (
 	"path"
 	"strconv"
 
-	"github.com/klauspost/compress/gzip"
-
 	"orbweaver/derive"
 	"orbweaver/derive/bvgraph"
 	"orbweaver/engine/page/filter"
@@ -18,6 +16,7 @@ import (
 	"orbweaver/internal/plural"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/deflate"
 )
 
 // builder makes the graphs of runs.
@@ -68,19 +67,38 @@ func (b *builder) base(kind int) string {
 	return "graph/" + b.name + [kinds]string{"", "-host", "-domain"}[kind]
 }
 
-// zipped is a compressed output.
+// zipped is a compressed output of lines, which are appended to text.
 type zipped struct {
-	*gzip.Writer
-
-	line []byte
+	zip  *deflate.GzipWriter
+	text []byte
 }
+
+// linesBatch is how many bytes of lines are compressed at a time.
+const linesBatch = 32 << 10
+
+// endLine must follow each line.
+func (z *zipped) endLine() error {
+	z.text = append(z.text, '\n')
+	if len(z.text) < linesBatch {
+		return nil
+	}
+	return z.flush()
+}
+
+func (z *zipped) flush() error {
+	_, err := z.zip.Write(z.text)
+	z.text = z.text[:0]
+	return err
+}
+
+func (z *zipped) close() error { return errors.Join(z.flush(), z.zip.Close()) }
 
 func (b *builder) create(name string) (*zipped, error) {
 	out, err := b.outputs.Create(name)
 	if err != nil {
 		return nil, err
 	}
-	return &zipped{Writer: gzip.NewWriter(out)}, nil
+	return &zipped{zip: deflate.NewGzipWriter(out)}, nil
 }
 
 // graph makes one graph.
@@ -96,11 +114,11 @@ func (b *builder) graph(ctx context.Context, kind int, runs []runAt) (err error)
 	if err != nil {
 		return err
 	}
-	arcs, err := b.sorter("arcs")
+	arcs, err := newArcRuns(b.fsys, b.temporary("arcs"))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, arcs.Close()) }()
+	defer func() { err = errors.Join(err, arcs.close()) }()
 	var local []int64
 	for i := range runs {
 		if err := context.Cause(ctx); err != nil {
@@ -113,18 +131,19 @@ func (b *builder) graph(ctx context.Context, kind int, runs []runAt) (err error)
 		if int64(len(local)) != runs[i].names {
 			return corrupt(runs[i].file, runs[i].namesAt, "%d names, not %d", len(local), runs[i].names)
 		}
+		arcs.begin()
 		err := runs[i].eachArc(func(a arc) error {
 			from, to := local[a.from], local[a.to]
 			if from < 0 || to < 0 {
 				return nil
 			}
-			return arcs.Add(extsort.Entry{Hi: uint64(from), Lo: uint64(to)})
+			return arcs.add(arc{uint64(from), uint64(to)})
 		})
 		if err != nil {
 			return err
 		}
 	}
-	b.outputs.Step(fmt.Sprintf("%s: sorting %s", what, plural.Count(arcs.Len(), "arc")))
+	b.outputs.Step(fmt.Sprintf("%s: merging %s", what, plural.Count(arcs.n, "arc")))
 	return b.arcs(ctx, kind, nodes, arcs)
 }
 
@@ -158,7 +177,7 @@ func (b *builder) number(ctx context.Context, kind int, runs []runAt, numbers *n
 		return b.vertex(out, kind, node, name)
 	})
 	if err == nil && out != nil {
-		err = out.Close()
+		err = out.close()
 	}
 	return nodes, err
 }
@@ -169,18 +188,16 @@ func (b *builder) vertex(out *zipped, kind int, node int64, name []byte) error {
 		f := urlx.Fingerprint(0, name)
 		return b.members.Add(extsort.Entry{Hi: f.Hi, Lo: f.Lo, Tag: tagDomain + uint64(node)})
 	}
-	out.line = out.line[:0]
 	if kind == hosts {
-		out.line = append(strconv.AppendInt(out.line, node, 10), '\t')
+		out.text = append(strconv.AppendInt(out.text, node, 10), '\t')
 		host := urlx.AppendReversed(nil, name, '.')
 		f := urlx.Fingerprint(0, urlx.AppendReversed(nil, filter.Domain(host), '.'))
 		if err := b.members.Add(extsort.Entry{Hi: f.Hi, Lo: f.Lo, Tag: tagHost}); err != nil {
 			return err
 		}
 	}
-	out.line = append(append(out.line, name...), '\n')
-	_, err := out.Write(out.line)
-	return err
+	out.text = append(out.text, name...)
+	return out.endLine()
 }
 
 // domainVertices writes the vertices of the graph of domains, each with the number of its hosts.
@@ -215,14 +232,14 @@ func (b *builder) domainVertices(ctx context.Context, runs []runAt) (err error) 
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(out, "%d\t%s\t%d\n", size.Hi, name, size.Lo)
-		return err
+		out.text = fmt.Appendf(out.text, "%d\t%s\t%d", size.Hi, name, size.Lo)
+		return out.endLine()
 	})
-	return errors.Join(err, out.Close())
+	return errors.Join(err, out.close())
 }
 
 // arcs writes the arcs of a graph, sorted and each once: as text and as a BV graph.
-func (b *builder) arcs(ctx context.Context, kind int, nodes int64, arcs *extsort.Sorter) error {
+func (b *builder) arcs(ctx context.Context, kind int, nodes int64, arcs *arcRuns) error {
 	suffix := "-edges.txt.gz"
 	if kind == pages {
 		suffix = ".arcs.gz"
@@ -241,58 +258,38 @@ func (b *builder) arcs(ctx context.Context, kind int, nodes int64, arcs *extsort
 	if err != nil {
 		return err
 	}
-	list := arcList{out: out, w: w}
-	n := 0
-	for e, err := range arcs.Sorted() {
-		if err != nil {
+	next := int64(0) // the node whose successors are written next
+	var source []byte
+	err = arcs.eachNode(ctx, func(node int64, successors []int64) error {
+		if err := skip(w, &next, node); err != nil {
 			return err
 		}
-		if n++; n%4096 == 0 {
-			if err := context.Cause(ctx); err != nil {
+		next++
+		source = append(strconv.AppendInt(source[:0], node, 10), '\t')
+		for _, to := range successors {
+			out.text = strconv.AppendInt(append(out.text, source...), to, 10)
+			if err := out.endLine(); err != nil {
 				return err
 			}
 		}
-		if err := list.add(int64(e.Hi), int64(e.Lo)); err != nil {
-			return err
-		}
+		return w.Add(successors)
+	})
+	if err == nil {
+		err = skip(w, &next, nodes)
 	}
-	if err := list.skipTo(nodes); err != nil {
+	if err != nil {
 		return err
 	}
 	stats, err := w.Close()
-	return errors.Join(err, out.Close(), stats.WriteProperties(files[2]))
+	return errors.Join(err, out.close(), stats.WriteProperties(files[2]))
 }
 
-// arcList collects the successors of one node.
-type arcList struct {
-	out        *zipped
-	w          *bvgraph.Writer
-	node       int64
-	successors []int64
-}
-
-// add adds an arc. The same arc may come several times in a row.
-func (l *arcList) add(from, to int64) error {
-	if err := l.skipTo(from); err != nil {
-		return err
-	}
-	if n := len(l.successors); n > 0 && l.successors[n-1] == to {
-		return nil
-	}
-	l.successors = append(l.successors, to)
-	b := append(strconv.AppendInt(l.out.line[:0], from, 10), '\t')
-	l.out.line = append(strconv.AppendInt(b, to, 10), '\n')
-	_, err := l.out.Write(l.out.line)
-	return err
-}
-
-// skipTo completes all nodes before one.
-func (l *arcList) skipTo(node int64) error {
-	for ; l.node < node; l.node++ {
-		if err := l.w.Add(l.successors); err != nil {
+// skip writes nodes without successors from next up to a node.
+func skip(w *bvgraph.Writer, next *int64, node int64) error {
+	for ; *next < node; *next++ {
+		if err := w.Add(nil); err != nil {
 			return err
 		}
-		l.successors = l.successors[:0]
 	}
 	return nil
 }

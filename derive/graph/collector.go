@@ -4,6 +4,10 @@ import (
 	"cmp"
 	"io"
 	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/internal/urlx"
 )
 
 // The graphs that are made.
@@ -16,18 +20,22 @@ const (
 
 // collector collects names and arcs of one graph until they are written as a run.
 type collector struct {
-	numbers map[string]uint32
-	names   []string
+	seed    uint64 // of the fingerprints
+	numbers numbers
+	names   names
 	stored  []bool // by number: the page has a capture
-	arcs    []arc  // of local numbers
-	last    arc
+	targets []uint32
+	sources []arcSource
 	memory  int
 }
 
-// arc is an arc between two numbers.
-type arc struct{ from, to uint32 }
+// arcSource is the node where the arcs to collector.targets[begin:end] begin. A node may occur more than once.
+type arcSource struct {
+	node       uint32
+	begin, end int
+}
 
-// Bytes of memory of a name and of an arc, with what the map and growing slices need.
+// Bytes of memory of a name and of an arc, with what the table and growing slices need.
 const (
 	nameMemory = 80
 	arcMemory  = 12
@@ -35,58 +43,104 @@ const (
 
 // node returns the number of a name, which is new if it was not known.
 func (c *collector) node(name []byte) (number uint32, isNew bool) {
-	if number, known := c.numbers[string(name)]; known {
-		return number, false
+	number, isNew = c.numbers.of(urlx.Fingerprint(c.seed, name))
+	if isNew {
+		c.names.add(name)
+		c.stored = append(c.stored, false)
+		c.memory += nameMemory + len(name)
 	}
-	if c.numbers == nil {
-		c.numbers = make(map[string]uint32)
-	}
-	text := string(name)
-	number = uint32(len(c.names))
-	c.numbers[text] = number
-	c.names = append(c.names, text)
-	c.stored = append(c.stored, false)
-	c.memory += nameMemory + len(text)
-	return number, true
+	return number, isNew
 }
 
 // link adds an arc, unless it is the one before.
 func (c *collector) link(from, to uint32) {
-	a := arc{from, to}
-	if a == c.last && len(c.arcs) > 0 {
+	n := len(c.sources)
+	switch {
+	case n == 0 || c.sources[n-1].node != from:
+		c.sources = append(c.sources, arcSource{from, len(c.targets), len(c.targets)})
+		n++
+	case c.targets[len(c.targets)-1] == to:
 		return
 	}
-	c.last = a
-	c.arcs = append(c.arcs, a)
+	c.targets = append(c.targets, to)
+	c.sources[n-1].end = len(c.targets)
 	c.memory += arcMemory
 }
 
 // write writes a run and forgets it.
 func (c *collector) write(w io.Writer, kind int, coder *runCoder) error {
-	order := make([]uint32, len(c.names))
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(c.names[a], c.names[b]) })
+	order := c.names.sorted()
 	rank := make([]uint32, len(order))
-	for i, number := range order {
-		rank[number] = uint32(i)
-	}
-	for i, a := range c.arcs {
-		c.arcs[i] = arc{rank[a.from], rank[a.to]}
-	}
-	slices.SortFunc(c.arcs, func(a, b arc) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
-	c.arcs = slices.Compact(c.arcs)
 	coder.begin()
-	for _, number := range order {
-		coder.name(c.names[number], c.stored[number])
+	for i := range order {
+		number := order[i].number
+		rank[number] = uint32(i)
+		coder.name(c.names.get(number), c.stored[number])
 	}
-	for _, a := range c.arcs {
-		coder.arc(a)
+	for i := range c.sources {
+		c.sources[i].node = rank[c.sources[i].node]
 	}
-	err := coder.write(w, kind, len(order), len(c.arcs))
-	clear(c.numbers)
-	clear(c.names)
-	c.names, c.stored, c.arcs, c.memory = c.names[:0], c.stored[:0], c.arcs[:0], 0
+	slices.SortFunc(c.sources, func(a, b arcSource) int { return cmp.Compare(a.node, b.node) })
+	arcs := 0
+	var to []uint32
+	for i, s := range c.sources {
+		for _, number := range c.targets[s.begin:s.end] {
+			to = append(to, rank[number])
+		}
+		if i+1 < len(c.sources) && c.sources[i+1].node == s.node {
+			continue
+		}
+		slices.Sort(to)
+		to = slices.Compact(to)
+		for _, t := range to {
+			coder.arc(arc{uint64(s.node), uint64(t)})
+		}
+		arcs += len(to)
+		to = to[:0]
+	}
+	err := coder.write(w, kind, len(order), arcs)
+	c.numbers.clear()
+	c.names.clear()
+	c.stored, c.targets, c.sources, c.memory = c.stored[:0], c.targets[:0], c.sources[:0], 0
 	return err
+}
+
+// numbers finds the number of a name by its fingerprint: a hash table with open addressing, at most half full.
+type numbers struct {
+	prints []xxh3.Uint128 // by number
+	slots  []uint32       // number plus 1; 0 if the slot is free
+}
+
+// slotsMin is the least number of slots, a power of two.
+const slotsMin = 1024
+
+// slot returns the slot of a fingerprint, or the free one where it belongs.
+func (n *numbers) slot(print xxh3.Uint128) *uint32 {
+	mask := uint64(len(n.slots) - 1)
+	for at := print.Lo & mask; ; at = (at + 1) & mask {
+		if s := &n.slots[at]; *s == 0 || n.prints[*s-1] == print {
+			return s
+		}
+	}
+}
+
+// of returns the number of a fingerprint, which is the next one if it was not known.
+func (n *numbers) of(print xxh3.Uint128) (number uint32, isNew bool) {
+	if 2*len(n.prints) >= len(n.slots) {
+		n.slots = make([]uint32, max(2*len(n.slots), slotsMin))
+		for i := range n.prints {
+			*n.slot(n.prints[i]) = uint32(i + 1)
+		}
+	}
+	s := n.slot(print)
+	if isNew = *s == 0; isNew {
+		n.prints = append(n.prints, print)
+		*s = uint32(len(n.prints))
+	}
+	return *s - 1, isNew
+}
+
+func (n *numbers) clear() {
+	clear(n.slots)
+	n.prints = n.prints[:0]
 }

@@ -3,12 +3,12 @@
 //
 // It computes no ranks: package centrality does, from the files that are made here. It knows no Parquet and no text.
 //
-//	Record --> links in normal form --> collector: names with local numbers, arcs
+//	Record --> links in normal form --> collector: names with local numbers by fingerprint, arcs
 //	                                       | full, or end of the file: sort
 //	                                       v
 //	DIR/graph/parts/STEM.runs   run: sorted names (front coded), arcs (gaps)
 //	                                       |
-//	          Finish: merge of the names of all runs --> numbers of nodes --> arcs, renumbered --> external sort
+//	          Finish: merge of the names of all runs --> numbers of nodes --> arcs, renumbered --> merge
 //	                                       v
 //	DIR/graph/NAME.urls.gz  NAME.arcs.gz  NAME.graph .offsets .properties              pages
 //	DIR/graph/NAME-host-vertices.txt.gz  NAME-host-edges.txt.gz  NAME-host.graph ...   hosts
@@ -27,9 +27,9 @@
 // # Costs
 //
 // Memory of each worker: Options.Memory for names and arcs. With the garbage of growing and sorting, a process was
-// measured at six times that. Of Finish: 24 KiB for each run, 8 bytes for each name of
-// one run, and Options.Memory for the sort. One file is open for each part. Disk: the parts, 2 bytes for each name of a
-// run, and 24 bytes for each arc of the largest graph while it is sorted.
+// measured at six times that. Of Finish: 24 KiB for each run, 8 bytes for each name of one run, and Options.Memory for
+// sorting the domains of hosts. One file is open for each part. Disk: the parts, 2 bytes for each name of a run, and
+// up to 6 bytes for each arc of a graph while it is merged.
 //
 // A Product may be used by several goroutines; everything else belongs to one.
 package graph

@@ -202,7 +202,7 @@ func (w *writer) flush() error {
 
 // Close implements derive.FileWriter.
 func (w *writer) Close() error {
-	if slices.ContainsFunc(w.graphs[:], func(c collector) bool { return len(c.names) > 0 }) {
+	if slices.ContainsFunc(w.graphs[:], func(c collector) bool { return len(c.stored) > 0 }) {
 		return w.flush()
 	}
 	return nil

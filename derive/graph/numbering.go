@@ -12,7 +12,7 @@ import (
 
 // eachName merges the names of runs. f gets each name once, with the numbers of the runs that have it. f borrows both.
 func eachName(ctx context.Context, runs []runAt, f func(name []byte, isStored bool, in []int) error) error {
-	h := make(cursorHeap, 0, len(runs))
+	h := make(cursorHeap[*nameCursor], 0, len(runs))
 	for i := range runs {
 		c := newNameCursor(&runs[i], i)
 		more, err := c.next()

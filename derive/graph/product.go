@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"path"
 	"strings"
 
@@ -20,8 +21,8 @@ type Options struct {
 	All bool
 	// Name of the graph. Default: the name of the crawl of the first file.
 	Name string
-	// Memory is how many bytes the names and arcs of one file may take before they are written, and the memory of the
-	// sort. Default 64 MiB, at least 64 KiB.
+	// Memory is how many bytes the names and arcs of one file may take before they are written, and the memory for
+	// sorting domains. Default 64 MiB, at least 64 KiB.
 	Memory int
 }
 
@@ -59,7 +60,11 @@ func (p *Product) Open(source derive.Source, outputs *derive.Outputs) (derive.Fi
 	if _, err := io.WriteString(out, partMagic); err != nil {
 		return nil, err
 	}
-	return &writer{out: out, memory: p.o.Memory}, nil
+	w := &writer{out: out, memory: p.o.Memory}
+	for kind := range w.graphs {
+		w.graphs[kind].seed = rand.Uint64() // so that no page can have names with equal fingerprints
+	}
+	return w, nil
 }
 
 // Finish implements derive.Product.

@@ -16,16 +16,16 @@ const partMagic = "OWGR1\n"
 // runCoder encodes a run: a header of numbers, then the names, then the arcs.
 type runCoder struct {
 	names, arcs []byte
-	lastName    string
+	lastName    []byte // borrowed
 	lastArc     arc
 }
 
 func (r *runCoder) begin() {
-	r.names, r.arcs, r.lastName, r.lastArc = r.names[:0], r.arcs[:0], "", arc{}
+	r.names, r.arcs, r.lastName, r.lastArc = r.names[:0], r.arcs[:0], nil, arc{}
 }
 
 // name appends a name: the length that it shares with the one before, twice, plus 1 if it is stored; the rest.
-func (r *runCoder) name(name string, isStored bool) {
+func (r *runCoder) name(name []byte, isStored bool) {
 	same := 0
 	for same < min(len(name), len(r.lastName)) && name[same] == r.lastName[same] {
 		same++
@@ -40,15 +40,9 @@ func (r *runCoder) name(name string, isStored bool) {
 	r.lastName = name
 }
 
-// arc appends an arc: the distance of its source from that of the one before, then the target, or its distance.
+// arc appends an arc.
 func (r *runCoder) arc(a arc) {
-	gap := a.from - r.lastArc.from
-	r.arcs = binary.AppendUvarint(r.arcs, uint64(gap))
-	to := a.to
-	if gap == 0 {
-		to -= r.lastArc.to
-	}
-	r.arcs = binary.AppendUvarint(r.arcs, uint64(to))
+	r.arcs = appendArc(r.arcs, r.lastArc, a)
 	r.lastArc = a
 }
 
@@ -182,45 +176,39 @@ func (c *nameCursor) next() (bool, error) {
 	return true, nil
 }
 
+func (c *nameCursor) before(other *nameCursor) bool { return bytes.Compare(c.name, other.name) < 0 }
+
 // eachArc calls f with the arcs of a run in order.
 func (r *runAt) eachArc(f func(arc) error) error {
-	section := bufio.NewReaderSize(io.NewSectionReader(r.file, r.arcsAt, r.end-r.arcsAt), 256<<10)
-	var a arc
-	for i := range r.arcs {
-		gap, err := binary.ReadUvarint(section)
-		var to uint64
-		if err == nil {
-			to, err = binary.ReadUvarint(section)
-		}
-		from := uint64(a.from) + gap
-		if gap == 0 && i > 0 {
-			to += uint64(a.to)
-		}
-		if err != nil || from >= uint64(r.names) || to >= uint64(r.names) {
+	c := newArcCursor(r.file, r.arcsAt, r.end, r.arcs)
+	for {
+		more, ok := c.next()
+		switch {
+		case !ok, more && (c.from >= uint64(r.names) || c.to >= uint64(r.names)):
 			return corrupt(r.file, r.arcsAt, "bad arc in a run")
+		case !more:
+			return nil
 		}
-		a = arc{uint32(from), uint32(to)}
-		if err := f(a); err != nil {
+		if err := f(c.arc); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
-// cursorHeap orders cursors by their names.
-type cursorHeap []*nameCursor
+// cursorHeap orders cursors.
+type cursorHeap[C interface{ before(other C) bool }] []C
 
-func (h cursorHeap) Len() int           { return len(h) }
-func (h cursorHeap) Less(i, j int) bool { return bytes.Compare(h[i].name, h[j].name) < 0 }
-func (h cursorHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h cursorHeap[C]) Len() int           { return len(h) }
+func (h cursorHeap[C]) Less(i, j int) bool { return h[i].before(h[j]) }
+func (h cursorHeap[C]) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 
 // Push and Pop are those of package heap.
-func (h *cursorHeap) Push(x any) {
-	*h = append(*h, x.(*nameCursor)) //nolint:forcetypeassert // only cursors are pushed
+func (h *cursorHeap[C]) Push(x any) {
+	*h = append(*h, x.(C)) //nolint:forcetypeassert // only cursors are pushed
 }
 
 // Pop removes the last one.
-func (h *cursorHeap) Pop() any {
+func (h *cursorHeap[C]) Pop() any {
 	old := *h
 	last := old[len(old)-1]
 	*h = old[:len(old)-1]
