@@ -86,6 +86,8 @@ type Reader struct {
 	unpacked  int64 // bytes of content, and what Charge has added
 	furthest  int64 // position in the file that was read
 	unbounded bool
+	// fillsAhead is true if more may be read than a member needs: of a file that can seek, all of whose members are read.
+	fillsAhead bool
 
 	start int64 // of the member at hand
 	live  bool  // in a member
@@ -117,6 +119,7 @@ func (z *Reader) Reset(r io.Reader, o ReaderOptions) {
 			z.seek, z.origin = seek, at-base
 		}
 	}
+	z.fillsAhead = z.seek != nil && o.FirstRead == 0
 }
 
 // Close frees the decoder. The Reader may be used again.

@@ -14,9 +14,10 @@ import (
 const (
 	wholeSourceMax  = 1 << 20 // of the buffer that must contain the member
 	wholeContentMax = 4 << 20
-	wholeKept       = 1 << 20 // of content whose memory is kept for the next member
-	sourceGrowth    = 4       // of the buffer, if a member did not fit
-	startContent    = 3 << 10 // of the start of a member whose length is known: two heads, and some of a page
+	wholeKept       = 1 << 20  // of content whose memory is kept for the next member
+	sourceGrowth    = 4        // of the buffer, if a member did not fit
+	startContent    = 3 << 10  // of the start of a member whose length is known: two heads, and some of a page
+	sourceLeast     = 16 << 10 // in the buffer before a member of a file is decompressed: most members have less
 )
 
 const unknownLength = -1
@@ -53,6 +54,9 @@ func (m *wholeMember) read(z *Reader) (isWhole bool, err error) {
 	}
 	if m.readStart(z) || m.start > 0 && m.readWanted(z) {
 		return true, nil
+	}
+	if z.br.Buffered() < sourceLeast && z.fillsAhead {
+		_, _ = z.br.Peek(z.br.Size()) // an error comes again when more is needed
 	}
 	for {
 		b, _ := z.br.Peek(z.br.Buffered()) // cannot fail
