@@ -99,13 +99,21 @@ func (t *pageText) add(b []byte) {
 		t.text = append(t.text, b...)
 		return
 	}
+	t.addWords(b, true)
+}
+
+// addWords appends text with white space collapsed, and returns how much of it. Of text that is not decoded, it stops
+// before the first byte that must be.
+func (t *pageText) addWords(b []byte, isDecoded bool) (used int) {
 	n := len(t.text)
 	text := slices.Grow(t.text, len(b))[:n+len(b)]
 	isWord := n > 0 && text[n-1] != ' ' && text[n-1] != '\n'
-	for i := 0; i < len(b); {
+	i := 0
+words:
+	for i < len(b) {
 		for i+8 <= len(b) {
 			w := binary.LittleEndian.Uint64(b[i:])
-			if !isOrdinary(w, isWord) {
+			if !isPlain(w, isWord) && !(isDecoded && isOrdinary(w, isWord)) {
 				break
 			}
 			binary.LittleEndian.PutUint64(text[n:], w)
@@ -115,9 +123,12 @@ func (t *pageText) add(b []byte) {
 		}
 		for end := min(i+8, len(b)); i < end; i++ {
 			c := b[i]
-			if c == 0xc2 && i+1 < len(b) && b[i+1] == 0xa0 {
+			switch {
+			case !isDecoded && (c == 0 || c == '&' || c >= 0x80):
+				break words
+			case c == 0xc2 && i+1 < len(b) && b[i+1] == 0xa0:
 				i++ // a space that does not break
-			} else if c > ' ' && c != 0x7f {
+			case c > ' ' && c != 0x7f:
 				text[n] = c
 				n++
 				isWord = true
@@ -131,21 +142,36 @@ func (t *pageText) add(b []byte) {
 		}
 	}
 	t.text = text[:n]
+	return i
 }
 
 // isOrdinary says whether eight bytes of text can be copied as they are. They have no control character, no byte that
 // may begin a space beyond ASCII, and no space behind another one. isWord says that no space is before them.
 func isOrdinary(w uint64, isWord bool) bool {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	controls := (w - ' '*ones) &^ w
+	deleted := w ^ 0x7f*ones
+	two := w ^ 0xc2*ones
+	pair := spacePairs(w, isWord)
+	return (controls|(deleted-ones)&^deleted|(two-ones)&^two|(pair-ones)&^pair)&tops == 0
+}
+
+// isPlain says whether eight bytes are ordinary, all of ASCII, and without an ampersand.
+func isPlain(w uint64, isWord bool) bool {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	// Of bytes below 0x80, no sum carries. Each one has a highest bit if the byte is as it should be, or if it is not.
+	should := (w + (0x80-' ')*ones) & ((w ^ '&'*ones) + 0x7f*ones) & (spacePairs(w, isWord) + 0x7f*ones)
+	return should&^(w|(w+ones))&tops == tops
+}
+
+// spacePairs has a zero for each space behind a space. isWord says that no space is before the first byte.
+func spacePairs(w uint64, isWord bool) uint64 {
+	const spaces = ' ' * 0x0101010101010101
 	before := uint64(' ')
 	if isWord {
 		before = 0
 	}
-	controls := (w - ' '*ones) &^ w
-	deleted := w ^ 0x7f*ones
-	two := w ^ 0xc2*ones
-	pair := (w ^ ' '*ones) | ((w<<8 | before) ^ ' '*ones) // a zero where a space is behind a space
-	return (controls|(deleted-ones)&^deleted|(two-ones)&^two|(pair-ones)&^pair)&tops == 0
+	return (w ^ spaces) | ((w<<8 | before) ^ spaces)
 }
 
 // breakText is called with the name of each tag.
@@ -160,6 +186,13 @@ func (m *markupReader) addText(raw []byte) {
 		return
 	}
 	d := &m.elements.links.text
+	if m.words.pre == 0 {
+		used := m.words.addWords(raw, false) // nearly always all
+		d.work += used
+		if raw = raw[used:]; len(raw) == 0 {
+			return
+		}
+	}
 	used := len(d.arena)
 	m.words.add(d.decode(raw, false))
 	d.arena = d.arena[:used] // the text was copied

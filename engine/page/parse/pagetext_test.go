@@ -96,3 +96,25 @@ func BenchmarkScanText(b *testing.B) {
 		_, _ = s.Scan(page, media)
 	}
 }
+
+// Text that is added before it is decoded ends at the first byte that must be, wherever that is among eight bytes.
+func TestPageText_undecoded(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	pieces := []string{"a", "bc", "12345678", " ", "  ", "\n", "\x7f", "&", "\x00", "\u00e9", "\xa0"}
+	for range 20_000 {
+		piece := ""
+		for range r.IntN(20) {
+			piece += pieces[min(r.IntN(40), r.IntN(len(pieces)))%len(pieces)]
+		}
+		var text, want pageText
+		used := text.addWords([]byte(piece), false)
+		from := strings.IndexFunc(piece, func(c rune) bool { return c == '&' || c == 0 || c >= 0x80 })
+		if from < 0 {
+			from = len(piece)
+		}
+		want.add([]byte(piece[:from]))
+		if used != from || string(text.text) != string(want.text) {
+			t.Fatalf("%q: %d bytes give %q, want %d, %q", piece, used, text.text, from, want.text)
+		}
+	}
+}
