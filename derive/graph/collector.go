@@ -107,18 +107,24 @@ func (c *collector) write(w io.Writer, kind int, coder *runCoder) error {
 
 // numbers finds the number of a name by its fingerprint: a hash table with open addressing, at most half full.
 type numbers struct {
-	prints []xxh3.Uint128 // by number
-	slots  []uint32       // number plus 1; 0 if the slot is free
+	n     int
+	slots []numberSlot
+}
+
+// numberSlot is free if next, the number plus 1, is 0.
+type numberSlot struct {
+	print xxh3.Uint128
+	next  uint32
 }
 
 // slotsMin is the least number of slots, a power of two.
 const slotsMin = 1024
 
 // slot returns the slot of a fingerprint, or the free one where it belongs.
-func (n *numbers) slot(print xxh3.Uint128) *uint32 {
+func (n *numbers) slot(print xxh3.Uint128) *numberSlot {
 	mask := uint64(len(n.slots) - 1)
 	for at := print.Lo & mask; ; at = (at + 1) & mask {
-		if s := &n.slots[at]; *s == 0 || n.prints[*s-1] == print {
+		if s := &n.slots[at]; s.next == 0 || s.print == print {
 			return s
 		}
 	}
@@ -126,21 +132,24 @@ func (n *numbers) slot(print xxh3.Uint128) *uint32 {
 
 // of returns the number of a fingerprint, which is the next one if it was not known.
 func (n *numbers) of(print xxh3.Uint128) (number uint32, isNew bool) {
-	if 2*len(n.prints) >= len(n.slots) {
-		n.slots = make([]uint32, max(2*len(n.slots), slotsMin))
-		for i := range n.prints {
-			*n.slot(n.prints[i]) = uint32(i + 1)
+	if 2*n.n >= len(n.slots) {
+		before := n.slots
+		n.slots = make([]numberSlot, max(2*len(before), slotsMin))
+		for i := range before {
+			if before[i].next > 0 {
+				*n.slot(before[i].print) = before[i]
+			}
 		}
 	}
 	s := n.slot(print)
-	if isNew = *s == 0; isNew {
-		n.prints = append(n.prints, print)
-		*s = uint32(len(n.prints))
+	if isNew = s.next == 0; isNew {
+		n.n++
+		*s = numberSlot{print, uint32(n.n)}
 	}
-	return *s - 1, isNew
+	return s.next - 1, isNew
 }
 
 func (n *numbers) clear() {
 	clear(n.slots)
-	n.prints = n.prints[:0]
+	n.n = 0
 }
