@@ -53,6 +53,7 @@ type plan struct {
 	extras    []int64
 	intervals []interval
 	residuals []int64
+	numbers   []uint64 // after the reference, in order: twice the number, plus 1 for one in the zeta code
 	bits      int
 }
 
@@ -85,7 +86,7 @@ func (w *Writer) Add(successors []int64) error {
 	w.chains[at] = -1
 	if len(successors) > 0 {
 		w.choose(x, at)
-		if err := w.write(x); err != nil {
+		if err := w.write(); err != nil {
 			return fmt.Errorf("bvgraph: %w", err)
 		}
 	}
@@ -109,7 +110,7 @@ func (w *Writer) choose(x int64, at int) {
 			continue
 		}
 		w.other.make(x, r, w.lists[from], list)
-		if w.other.bits < w.plan.bits {
+		if w.other.copied > 0 && w.other.bits < w.plan.bits {
 			w.plan, w.other = w.other, w.plan
 			w.chains[at] = w.chains[from] + 1
 		}
@@ -141,8 +142,11 @@ func (p *plan) make(x int64, reference int, from, list []int64) {
 	}
 	// The last block is implied: it is copied, or left out, to the end.
 	p.extras = append(p.extras, list[i:]...)
+	if reference > 0 && p.copied == 0 {
+		return // it is longer than without a reference
+	}
 	p.intervalise()
-	p.count(x)
+	p.encode(x)
 }
 
 // intervalise splits the extras.
@@ -162,48 +166,37 @@ func (p *plan) intervalise() {
 	}
 }
 
-// count computes the number of bits.
-func (p *plan) count(x int64) {
-	p.bits = p.reference + 1
-	_ = p.each(x, code{
-		gamma: func(v uint64) error { p.bits += gammaBits(v); return nil },
-		zeta:  func(v uint64) error { p.bits += zetaBits(v); return nil },
-	})
+func (p *plan) gamma(v uint64) {
+	p.numbers = append(p.numbers, v<<1)
+	p.bits += gammaBits(v)
 }
 
-// code receives numbers by the code in which they are written.
-type code struct{ gamma, zeta func(uint64) error }
+func (p *plan) zeta(v uint64) {
+	p.numbers = append(p.numbers, v<<1|1)
+	p.bits += zetaBits(v)
+}
 
-// each calls c with the numbers after the reference, in order.
-func (p *plan) each(x int64, c code) error {
+// encode computes the numbers after the reference, and how many bits all take.
+func (p *plan) encode(x int64) {
+	p.numbers, p.bits = p.numbers[:0], p.reference+1
 	if p.reference > 0 {
-		if err := c.gamma(uint64(len(p.blocks))); err != nil {
-			return err
-		}
+		p.gamma(uint64(len(p.blocks)))
 		for i, b := range p.blocks {
-			if err := c.gamma(uint64(b - int64(min(i, 1)))); err != nil {
-				return err
-			}
+			p.gamma(uint64(b - int64(min(i, 1))))
 		}
 	}
 	if len(p.extras) == 0 {
-		return nil
+		return
 	}
-	if err := c.gamma(uint64(len(p.intervals))); err != nil {
-		return err
-	}
+	p.gamma(uint64(len(p.intervals)))
 	var end int64
 	for i, v := range p.intervals {
 		left := toNatural(v.first - x)
 		if i > 0 {
 			left = uint64(v.first - end - 1)
 		}
-		if err := c.gamma(left); err != nil {
-			return err
-		}
-		if err := c.gamma(uint64(v.length - intervalMin)); err != nil {
-			return err
-		}
+		p.gamma(left)
+		p.gamma(uint64(v.length - intervalMin))
 		end = v.first + v.length
 	}
 	for i, r := range p.residuals {
@@ -211,14 +204,11 @@ func (p *plan) each(x int64, c code) error {
 		if i > 0 {
 			v = uint64(r - p.residuals[i-1] - 1)
 		}
-		if err := c.zeta(v); err != nil {
-			return err
-		}
+		p.zeta(v)
 	}
-	return nil
 }
 
-func (w *Writer) write(x int64) error {
+func (w *Writer) write() error {
 	p := &w.plan
 	w.stats.Copied += p.copied
 	w.stats.Scattered += int64(len(p.residuals))
@@ -226,7 +216,16 @@ func (w *Writer) write(x int64) error {
 	if err := w.bits.unary(uint64(p.reference)); err != nil {
 		return err
 	}
-	return p.each(x, code{gamma: w.bits.gamma, zeta: w.bits.zeta})
+	for _, v := range p.numbers {
+		write := w.bits.gamma
+		if v&1 == 1 {
+			write = w.bits.zeta
+		}
+		if err := write(v >> 1); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Close writes the last bits. It does not close the files.
