@@ -58,7 +58,8 @@ func (c *arcCursor) next() (more, ok bool) {
 	return true, true
 }
 
-func (c *arcCursor) before(other *arcCursor) bool { return c.from < other.from }
+// Before is the order of a cursorHeap.
+func (c *arcCursor) Before(other *arcCursor) bool { return c.from < other.from }
 
 // arcRuns are the arcs of a graph in a temporary file: a sorted run for each run of a part. The nodes of a run increase
 // with its names, so its arcs are still in order when they have the numbers of the graph.

@@ -5,8 +5,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/zeebo/xxh3"
-
 	"orbweaver/internal/urlx"
 )
 
@@ -43,7 +41,8 @@ const (
 
 // node returns the number of a name, which is new if it was not known.
 func (c *collector) node(name []byte) (number uint32, isNew bool) {
-	number, isNew = c.numbers.of(urlx.Fingerprint(c.seed, name))
+	f := urlx.Fingerprint(c.seed, name)
+	number, isNew = c.numbers.of(fingerprint{f.Hi, f.Lo})
 	if isNew {
 		c.names.add(name)
 		c.stored = append(c.stored, false)
@@ -105,6 +104,9 @@ func (c *collector) write(w io.Writer, kind int, coder *runCoder) error {
 	return err
 }
 
+// fingerprint is that of a name.
+type fingerprint struct{ high, low uint64 }
+
 // numbers finds the number of a name by its fingerprint: a hash table with open addressing, at most half full.
 type numbers struct {
 	n     int
@@ -113,7 +115,7 @@ type numbers struct {
 
 // numberSlot is free if next, the number plus 1, is 0.
 type numberSlot struct {
-	print xxh3.Uint128
+	print fingerprint
 	next  uint32
 }
 
@@ -121,9 +123,9 @@ type numberSlot struct {
 const slotsMin = 1024
 
 // slot returns the slot of a fingerprint, or the free one where it belongs.
-func (n *numbers) slot(print xxh3.Uint128) *numberSlot {
+func (n *numbers) slot(print fingerprint) *numberSlot {
 	mask := uint64(len(n.slots) - 1)
-	for at := print.Lo & mask; ; at = (at + 1) & mask {
+	for at := print.low & mask; ; at = (at + 1) & mask {
 		if s := &n.slots[at]; s.next == 0 || s.print == print {
 			return s
 		}
@@ -131,7 +133,7 @@ func (n *numbers) slot(print xxh3.Uint128) *numberSlot {
 }
 
 // of returns the number of a fingerprint, which is the next one if it was not known.
-func (n *numbers) of(print xxh3.Uint128) (number uint32, isNew bool) {
+func (n *numbers) of(print fingerprint) (number uint32, isNew bool) {
 	if 2*n.n >= len(n.slots) {
 		before := n.slots
 		n.slots = make([]numberSlot, max(2*len(before), slotsMin))

@@ -176,7 +176,8 @@ func (c *nameCursor) next() (bool, error) {
 	return true, nil
 }
 
-func (c *nameCursor) before(other *nameCursor) bool { return bytes.Compare(c.name, other.name) < 0 }
+// Before is the order of a cursorHeap.
+func (c *nameCursor) Before(other *nameCursor) bool { return bytes.Compare(c.name, other.name) < 0 }
 
 // eachArc calls f with the arcs of a run in order.
 func (r *runAt) eachArc(f func(arc) error) error {
@@ -196,10 +197,10 @@ func (r *runAt) eachArc(f func(arc) error) error {
 }
 
 // cursorHeap orders cursors.
-type cursorHeap[C interface{ before(other C) bool }] []C
+type cursorHeap[C interface{ Before(other C) bool }] []C
 
 func (h cursorHeap[C]) Len() int           { return len(h) }
-func (h cursorHeap[C]) Less(i, j int) bool { return h[i].before(h[j]) }
+func (h cursorHeap[C]) Less(i, j int) bool { return h[i].Before(h[j]) }
 func (h cursorHeap[C]) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 
 // Push and Pop are those of package heap.
