@@ -114,7 +114,7 @@ func TestCrawl_fallsBackFromHTTP2(t *testing.T) {
 	if !strings.Contains(lines, "cause:h2:-stream-reset-(2)") || strings.Count(lines, " 200 ") < 5 {
 		t.Error(lines)
 	}
-	if failed.Load() != 1 || answered.Load() != 6 {
+	if failed.Load() != 1 || answered.Load() < 6 { // one that the limit cuts off is asked for again
 		t.Errorf("%d requests over HTTP/2, and %d answers\n%s", failed.Load(), answered.Load(), lines)
 	}
 }
