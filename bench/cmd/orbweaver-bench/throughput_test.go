@@ -37,7 +37,7 @@ func TestThroughput(t *testing.T) {
 	}
 	loops := map[string]float64{}
 	for _, l := range m["loops"].([]any) {
-		loops[l.(map[string]any)["loop"].(string)] = l.(map[string]any)["us_per_page"].(float64)
+		loops[l.(map[string]any)["name"].(string)] = l.(map[string]any)["us_per_page"].(float64)
 	}
 	if both := loops["fetch"] + loops["parse"]; both < crawl/4 || both > crawl {
 		t.Errorf("fetch and parse take %v of %v: %v", both, crawl, loops)
