@@ -228,7 +228,7 @@ func (h *HostRules) AddAnswer(rule string) bool {
 		return false
 	}
 	h.mu.Lock()
-	h.live.Grow(rule) // it has been read without a fault
+	_, _ = h.live.Grow(rule) // it has been read without a fault
 	h.mu.Unlock()
 	h.some.Store(true)
 	h.unwritten = true
