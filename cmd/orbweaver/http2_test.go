@@ -116,10 +116,7 @@ func TestCrawl_fallsBackFromHTTP2(t *testing.T) {
 	answered.Clear() // a page that was under way at the limit is asked for again
 	call(nearby(dir, "--http2", "--max-pages", "0")...)
 	lines, _ := logOf(t, dir)
-	if !strings.Contains(lines, "cause:h2:-stream-reset-(2)") || strings.Count(lines, " 200 ") != 6 {
-		t.Error(lines)
-	}
-	if failed.Load() != 1 {
+	if failed.Load() != 1 || !strings.Contains(lines, "cause:h2:-stream-reset-(2)") || strings.Count(lines, " 200 ") != 6 {
 		t.Errorf("%d requests over HTTP/2\n%s", failed.Load(), lines)
 	}
 }

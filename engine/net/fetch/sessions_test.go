@@ -32,15 +32,18 @@ func visit(t *testing.T, o Options, target *Target) (facts TLSFacts) {
 	return facts
 }
 
+// overHTTP1 configures a server that speaks HTTP/1.1, up to a version of TLS.
+func overHTTP1(cert tls.Certificate, version uint16) *tls.Config {
+	return &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"http/1.1"}, MaxVersion: version}
+}
+
 // The second visit to a server resumes the session of the first, in both versions of TLS, and knows the same of its
 // certificate. The first may be long ago for the certificate, and then there is a whole handshake.
 func TestSessions_theSecondVisitResumes(t *testing.T) {
 	ca := newAuthority(t)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		cert := ca.issue(t, time.Hour, "a.example")
-		target := serveTLS(t, &tls.Config{
-			Certificates: []tls.Certificate{cert}, NextProtos: []string{"http/1.1"}, MaxVersion: version,
-		})
+		target := serveTLS(t, overHTTP1(cert, version))
 		o := testOptions()
 		o.RootCAs, o.TLS, o.Sessions = ca.pool(), TLSStrict, testSessions(1<<20)
 		first, second := visit(t, o, target), visit(t, o, target)
@@ -153,9 +156,7 @@ func TestSessions_beyondMemoryAreOnDisk(t *testing.T) {
 	ca := newAuthority(t)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		cert := ca.issue(t, time.Hour, "a.example")
-		target := serveTLS(t, &tls.Config{
-			Certificates: []tls.Certificate{cert}, NextProtos: []string{"http/1.1"}, MaxVersion: version,
-		})
+		target := serveTLS(t, overHTTP1(cert, version))
 		disk, o := vfs.NewMem(1), testOptions()
 		o.RootCAs, o.TLS, o.Sessions = ca.pool(), TLSStrict, NewSessions(10_000, disk, "sessions")
 		first := visit(t, o, target)
@@ -180,9 +181,7 @@ func TestSessions_beyondMemoryAreOnDisk(t *testing.T) {
 // A session from the file is that of its server, or it is none: damage and other servers of the slot are found.
 func TestSpill_givesNoOtherSession(t *testing.T) {
 	ca := newAuthority(t)
-	target := serveTLS(t, &tls.Config{
-		Certificates: []tls.Certificate{ca.issue(t, time.Hour, "a.example")}, NextProtos: []string{"http/1.1"},
-	})
+	target := serveTLS(t, overHTTP1(ca.issue(t, time.Hour, "a.example"), tls.VersionTLS13))
 	o := testOptions()
 	o.RootCAs, o.Sessions = ca.pool(), testSessions(1<<20)
 	visit(t, o, target)
@@ -242,9 +241,7 @@ func flip(t *testing.T, f vfs.File, at int64) {
 // A full disk costs sessions, and they are counted. What is written is still there.
 func TestSessions_aFullDiskCostsSessions(t *testing.T) {
 	ca := newAuthority(t)
-	target := serveTLS(t, &tls.Config{
-		Certificates: []tls.Certificate{ca.issue(t, time.Hour, "a.example")}, NextProtos: []string{"http/1.1"},
-	})
+	target := serveTLS(t, overHTTP1(ca.issue(t, time.Hour, "a.example"), tls.VersionTLS13))
 	o := testOptions()
 	script := faultfs.NewScript(faultfs.Rule{Op: faultfs.Write, From: 4, Count: 1, Err: syscall.ENOSPC})
 	o.RootCAs, o.Sessions = ca.pool(), NewSessions(10_000, faultfs.New(vfs.NewMem(1), script), "sessions")
