@@ -187,6 +187,9 @@ type purge struct {
 	onDisk   uint64        // URLs of these that were on disk
 }
 
+// isUnderWay says that the scan, or the emptying of sites that it gave up, goes on.
+func (p *purge) isUnderWay() bool { return p.isActive || p.givenUp > 0 }
+
 const (
 	emptyTime  = 5 * time.Millisecond // of one step, which a checkpoint may have to wait for
 	spillDue   = time.Minute          // a site that is not due for so long spills
@@ -252,9 +255,9 @@ func (e *emptier) startPurge() {
 	notify.Send(e.wake)
 }
 
-// purgeIn returns the time until a scan that has been asked for may begin, and wait if that is less.
+// purgeIn returns the time until the next scan may begin if one has been asked for, and wait if that is less.
 func (e *emptier) purgeIn(now time.Time, wait time.Duration) time.Duration {
-	if e.purge.isActive || !e.requested.Load() {
+	if e.purge.isUnderWay() || !e.requested.Load() {
 		return wait
 	}
 	return min(wait, max(e.purge.next.Sub(now), 0))
@@ -263,10 +266,10 @@ func (e *emptier) purgeIn(now time.Time, wait time.Duration) time.Duration {
 // purgeExcluded gives up some of the sites that host rules exclude, and reports whether there are more.
 func (e *emptier) purgeExcluded(now time.Time) (more bool) {
 	p := &e.purge
-	if !p.isActive && !now.Before(p.next) && e.requested.Swap(false) {
+	if !p.isUnderWay() && !now.Before(p.next) && e.requested.Swap(false) {
 		*p = purge{isActive: true, began: now}
 	}
-	if !p.isActive && p.givenUp == 0 {
+	if !p.isUnderWay() {
 		return false
 	}
 	began := time.Now()
