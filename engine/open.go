@@ -26,6 +26,8 @@ type opener struct {
 
 	m     *manifest.Manifest
 	fresh bool // there was no manifest
+
+	moreSeeds bool // some must be offered
 }
 
 // open opens the crawl of the directory, or begins one.
@@ -83,14 +85,11 @@ func (o *opener) openAll() error {
 	m := o.m
 	m.Resumed++
 	m.Filtered = m.Filtered || o.cfg.Filters.Store != filter.All
-	added, err := admission.KeepSeeds(o.seams.FS, o.frontierDir(), o.cfg.Seeds, m.Clean, o.seams.Log)
-	if err != nil {
-		return err
+	if o.fresh {
+		if err := o.keepSeeds(); err != nil {
+			return err
+		}
 	}
-	if o.fresh && added == 0 {
-		return admission.ErrNoSeeds
-	}
-	o.queues.seeded.Store(m.Seeded && added == 0)
 	if err := o.openPolicy(); err != nil {
 		return err
 	}
@@ -98,6 +97,14 @@ func (o *opener) openAll() error {
 		return err
 	}
 	if err := o.openStorage(); err != nil {
+		return err
+	}
+	if !o.fresh { // a directory that was refused is as it was
+		if err := o.keepSeeds(); err != nil {
+			return err
+		}
+	}
+	if err := o.loadScope(); err != nil {
 		return err
 	}
 	o.wire()
@@ -111,16 +118,32 @@ func (o *opener) openAll() error {
 		return err
 	}
 	began := time.Now()
-	err = o.begin(added > 0)
+	err := o.begin()
 	o.opening.Checkpoint = time.Since(began)
 	return err
 }
 
-// openPolicy compiles what decides at the five points.
-func (o *opener) openPolicy() (err error) {
-	if err = admission.LoadScope(o.seams.FS, o.frontierDir(), o.policy.seeds); err != nil {
+// keepSeeds writes the seeds that are given now behind those of earlier runs.
+func (o *opener) keepSeeds() error {
+	kept, err := admission.KeepSeeds(o.seams.FS, o.frontierDir(), o.cfg.Seeds,
+		admission.Offered{Bytes: o.m.Seeds, IsClean: o.m.Clean}, o.seams.Log)
+	if err != nil {
 		return err
 	}
+	if o.fresh && kept.Offer == 0 {
+		return admission.ErrNoSeeds
+	}
+	o.m.Seeds, o.moreSeeds = kept.Bytes, kept.Offer > 0
+	o.queues.seeded.Store(o.m.Seeded && !o.moreSeeds)
+	return nil
+}
+
+func (o *opener) loadScope() error {
+	return admission.LoadScope(o.seams.FS, o.frontierDir(), o.policy.seeds)
+}
+
+// openPolicy compiles what decides at the five points.
+func (o *opener) openPolicy() (err error) {
 	if o.policy.filters, err = filter.Compile(&o.cfg.Filters, o.policy.seeds, o.cfg.Archive.Via); err != nil {
 		return err
 	}
@@ -209,7 +232,7 @@ func (o *opener) restore() error {
 }
 
 // begin makes the crawl ready to run: its first manifest is durable before anything is fetched.
-func (o *opener) begin(moreSeeds bool) error {
+func (o *opener) begin() error {
 	if err := o.openArchive(); err != nil {
 		return err
 	}
@@ -218,7 +241,7 @@ func (o *opener) begin(moreSeeds bool) error {
 	// An agent that has left knows all URLs that it gave away, so it could not take them back.
 	left := m.Reason == lifecycle.ReasonLeft
 	o.finished = m.State == lifecycle.Finished &&
-		(left || !moreSeeds && !o.isInboxPending() && o.disk.Skipped.RequeueCount == 0 && o.isStillOver())
+		(left || !o.moreSeeds && !o.isInboxPending() && o.disk.Skipped.RequeueCount == 0 && o.isStillOver())
 	if o.finished {
 		if left {
 			o.seams.Log.Warn("this agent has left the crawl permanently: to come back it needs a new directory",

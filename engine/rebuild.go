@@ -99,7 +99,7 @@ func (o *rebuilder) openEmpty(seeded bool) (*manifest.Manifest, error) {
 	}
 	m.Resumed, m.State, m.Reason = 0, lifecycle.Stopped, lifecycle.ReasonRebuilt
 	m.Filtered = o.cfg.Filters.Store != filter.All
-	if err := errors.Join(o.openRules(), o.openPolicy()); err != nil {
+	if err := errors.Join(o.openRules(), o.openPolicy(), o.loadScope()); err != nil {
 		return nil, err
 	}
 	if err := o.openStorage(); err != nil {

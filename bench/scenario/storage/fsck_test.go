@@ -2,6 +2,7 @@ package storage
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -40,30 +41,53 @@ func oneFetcher(c *engine.Config) {
 // halfWayWithLinks is halfWay of many sites, at a moment at which links wait in the sieve's bucket.
 func halfWayWithLinks(t *testing.T, seed uint64) *vfs.Mem {
 	t.Helper()
-	return halfWayWith(t, seed, "frontier/sieve/", "pending-", oneFetcher)
-}
-
-// halfWayWithReady is the same at a moment at which URLs wait in the ready queue: the workbench has hardly any memory.
-func halfWayWithReady(t *testing.T, seed uint64) *vfs.Mem {
-	t.Helper()
-	return halfWayWith(t, seed, "frontier/ready/", "q-", func(c *engine.Config) {
-		oneFetcher(c)
-		c.Workbench.MemoryMax = 16 << 10
-	})
-}
-
-func halfWayWith(t *testing.T, seed uint64, dir, name string, change func(*engine.Config)) *vfs.Mem {
-	t.Helper()
 	for i := range 60 {
-		fsys := testbed.StopHalfWay(t, manySites(seed+uint64(i)), 4*time.Second+time.Duration(i)*37*time.Millisecond, change)
-		for file, data := range testbed.FileContents(t, fsys) {
-			if under(dir, name, "")(file) && len(data) >= 10 {
-				return fsys
-			}
+		fsys := testbed.StopHalfWay(t, manySites(seed+uint64(i)), 4*time.Second+time.Duration(i)*37*time.Millisecond,
+			oneFetcher)
+		if has(t, fsys, "frontier/sieve/", "pending-") {
+			return fsys
 		}
 	}
-	t.Fatalf("at no moment is there a file %s%s", dir, name)
+	t.Fatal("at no moment do links wait in the sieve's bucket")
 	return nil
+}
+
+// halfWayWithReady is halfWay of many sites, with URLs in the ready queue: an operator adds them during a pause, and
+// they are too many for the sieve's bucket.
+func halfWayWithReady(t *testing.T, seed uint64) *vfs.Mem {
+	t.Helper()
+	rig, _, r := testbed.CrawlWebDuring(t, manySites(seed), true, func(c *engine.Config) {
+		oneFetcher(c)
+		c.Archive.SizeMax, c.Sieve.BucketBytes = 1<<18, 1<<16
+	}, func(rig *testbed.Rig, e *engine.Engine) {
+		testbed.Wait(4 * time.Second)
+		e.Operator().Pause()
+		testbed.Wait(time.Minute) // what was under way has ended
+		host := rig.World.Host(0)
+		_, err := e.Operator().AddURLs(t.Context(), func(yield func(string) bool) {
+			for i := 0; i < 3_000 && yield(fmt.Sprintf("http://%s/posted/%d", host, i)); i++ {
+			}
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		e.Operator().Stop()
+	})
+	if r.PagesStored == 0 || !has(t, rig.FS, "frontier/ready/", "q-") {
+		t.Fatalf("%d pages stored, and no URLs wait in the ready queue", r.PagesStored)
+	}
+	return rig.FS
+}
+
+// has reports whether a disk has such a file, and it is not empty.
+func has(t *testing.T, fsys *vfs.Mem, dir, name string) bool {
+	t.Helper()
+	for file, data := range testbed.FileContents(t, fsys) {
+		if under(dir, name, "")(file) && len(data) >= 10 {
+			return true
+		}
+	}
+	return false
 }
 
 // halfWayWithQueues is halfWay of few and large sites, at a moment at which the queues on disk hold URLs.

@@ -94,3 +94,35 @@ func TestStop_pagesWithoutRoomAreInTheLastCheckpoint(t *testing.T) {
 		}
 	})
 }
+
+// A run that dies while it opens a finished crawl has kept the seeds that it was given. The next run, which is given
+// none, fetches them.
+func TestSeeds_ofARunThatDiedWhileItOpenedAreFetched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+810, simweb.Plain()), true)
+		both := rig.World.Seeds(2)
+		rig.Seeds = both[:1]
+		cfg := rig.Config()
+		cfg.Filters.Scope = "host"
+		rig.MustCrawl(t, cfg, rig.FS)
+		if n := testbed.CountCaptures(t, rig.FS)[both[1]].All; n != 0 {
+			t.Fatalf("%s is in the archive %d times before it is a seed", both[1], n)
+		}
+
+		rig.Seeds = both
+		cfg = rig.Config()
+		cfg.Filters.Scope = "host"
+		script := faultfs.NewScript()
+		script.Add(faultfs.Rule{Op: faultfs.Write, Name: "*MANIFEST*", Err: syscall.EIO})
+		if _, err := rig.Crawl(t.Context(), cfg, faultfs.New(rig.FS, script)); !errors.Is(err, syscall.EIO) {
+			t.Fatalf("the disk is broken: %v", err)
+		}
+
+		rig.Connect()
+		cfg.Seeds = nil
+		rig.MustCrawl(t, cfg, rig.FS)
+		if n := testbed.CountCaptures(t, rig.FS)[both[1]].All; n != 1 {
+			t.Errorf("%s is in the archive %d times", both[1], n)
+		}
+	})
+}

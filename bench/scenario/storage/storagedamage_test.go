@@ -83,7 +83,6 @@ func TestHostile_S10_dataOfAnotherVersionIsRefusedByNameAndNothingIsChanged(t *t
 						before := testbed.FileContents(t, clone)
 						rig := testbed.MustRig(t, testbed.SmallWorld(1, simweb.Plain()), true)
 						cfg := rig.Config()
-						cfg.Seeds = nil
 						e, err := engine.Open(cfg, rig.Seams(clone))
 						if err == nil {
 							err = errors.Join(e.Close(), errors.New("it was opened"))

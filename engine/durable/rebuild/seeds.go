@@ -26,11 +26,11 @@ func KeepSeeds(p *Parts, given admission.SeedSource, scope string, out *Result) 
 	if out.Aside != "" {
 		sources = append(sources, left, &seedsLeft{fs: p.FS, name: p.Dir + "/" + out.Aside + "/seeds-added"})
 	}
-	good, err := admission.KeepSeeds(p.FS, front, sources, true, p.Log)
+	kept, err := admission.KeepSeeds(p.FS, front, sources, admission.Offered{IsClean: true}, p.Log)
 	if err != nil {
 		return err
 	}
-	out.Seeds = good
+	out.Seeds = kept.Offer
 	if out.Aside != "" {
 		if err := keepHostRules(p.FS, p.Dir+"/"+out.Aside, front); err != nil {
 			out.note("the rules that ctl gave for single hosts are lost: %v", err)
@@ -40,7 +40,7 @@ func KeepSeeds(p *Parts, given admission.SeedSource, scope string, out *Result) 
 		out.note("%d lines of the old seeds are no URLs any more and were left out", left.bad)
 	}
 	switch {
-	case good > 0:
+	case kept.Offer > 0:
 	case slices.Contains([]string{"host", "domain", "prefix"}, scope):
 		return fmt.Errorf("%w: --scope %s", ErrSeedsLost, scope)
 	default:

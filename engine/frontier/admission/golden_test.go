@@ -13,7 +13,7 @@ import (
 func TestGolden_seeds(t *testing.T) {
 	disk := vfstest.WithDir(t, "d")
 	seeds := seedsOf{"http://A.test/x/../", "http://b.test:8080"}
-	if _, err := KeepSeeds(disk, "d", seeds, false, slog.New(slog.DiscardHandler)); err != nil {
+	if _, err := KeepSeeds(disk, "d", seeds, Offered{}, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	golden.Compare(t, "seeds-1", "e06538718f1d9bd3453f60a035c7d28852bead61a1a57841dfa04b14c26cc05d",

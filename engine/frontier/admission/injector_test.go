@@ -169,8 +169,9 @@ func TestInjector_addedURLsAreSeedsOfLaterRuns(t *testing.T) {
 	}
 	add("http://c.test/", "http://b.test/", "http://a.test/x/y") // b.test is known as a seed
 	for run, moved := range []int{4, 0} {
-		if n, err := KeepSeeds(r.disk, "frontier", nil, false, slog.New(slog.DiscardHandler)); n != moved || err != nil {
-			t.Errorf("run %d: %d seeds must be offered, %v", run, n, err)
+		kept, err := KeepSeeds(r.disk, "frontier", nil, Offered{}, slog.New(slog.DiscardHandler))
+		if kept.Offer != moved || err != nil {
+			t.Errorf("run %d: %d seeds must be offered, %v", run, kept.Offer, err)
 		}
 		want := "http://a.test/x/\nhttp://b.test/\nhttp://c.test/\nhttp://a.test/x/y\n"
 		if got := string(vfstest.ReadAll(t, r.disk, SeedsFile("frontier"))); got != want {
@@ -185,8 +186,30 @@ func TestKeepSeeds_offersNoSeedsThatACheckpointHas(t *testing.T) {
 	if _, err := r.Add(t.Context(), slices.Values([]string{"http://a.test/"})); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := KeepSeeds(r.disk, "frontier", nil, true, slog.New(slog.DiscardHandler)); n != 0 || err != nil {
-		t.Errorf("%d seeds must be offered, %v", n, err)
+	kept, err := KeepSeeds(r.disk, "frontier", nil, Offered{IsClean: true}, slog.New(slog.DiscardHandler))
+	if kept.Offer != 0 || err != nil {
+		t.Errorf("%d seeds must be offered, %v", kept.Offer, err)
+	}
+}
+
+// A run that was killed before its first checkpoint has written seeds that it never offered. The next one does.
+func TestKeepSeeds_offersWhatNoCheckpointHas(t *testing.T) {
+	disk, log := vfstest.WithDir(t, "d"), slog.New(slog.DiscardHandler)
+	first, err := KeepSeeds(disk, "d", seedsOf{"http://a.test/"}, Offered{}, log)
+	if err != nil || first.Offer != 1 || first.Bytes != int64(len("http://a.test/\n")) {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	last := Offered{first.Bytes, true}
+	if _, err := KeepSeeds(disk, "d", seedsOf{"http://b.test/", "http://a.test/"}, last, log); err != nil {
+		t.Fatal(err)
+	}
+	// This run is killed here.
+	kept, err := KeepSeeds(disk, "d", nil, last, log)
+	if kept.Offer != 1 || kept.Bytes != 2*first.Bytes || err != nil {
+		t.Errorf("after the kill: %+v, %v", kept, err)
+	}
+	if kept, err = KeepSeeds(disk, "d", nil, Offered{kept.Bytes, true}, log); kept.Offer != 0 || err != nil {
+		t.Errorf("after a checkpoint that has them: %+v, %v", kept, err)
 	}
 }
 

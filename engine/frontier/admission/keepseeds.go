@@ -17,21 +17,35 @@ import (
 // BadSeedsLogged is how many seeds that are refused or changed get a line in the log.
 const BadSeedsLogged = 20
 
+// Offered is what the last checkpoint of a crawl has of its seeds.
+type Offered struct {
+	Bytes   int64 // of the file of seeds; 0 for all of it
+	IsClean bool  // the run ended in order: the checkpoint also has the seeds that were added while it ran
+}
+
+// Kept are the seeds of a crawl that begins or goes on.
+type Kept struct {
+	Offer int   // how many must be offered: those that no checkpoint may have, and all that are given now
+	Bytes int64 // length of the file of seeds
+}
+
 // KeepSeeds copies the seeds in normal form into the crawl directory, behind those of earlier runs, so that a kill
-// while they are read loses none and a source that can be read once is enough. It returns how many must be offered: the
-// good ones, also those that are known already. Seeds that were added while an earlier run ran come behind those of
-// that run. If it did not end in order (isClean), no checkpoint may have them, so they count, too.
-func KeepSeeds(fsys vfs.FS, dir string, src SeedSource, isClean bool, log *slog.Logger) (int, error) {
+// before they are offered loses none and a source that can be read once is enough. Seeds that were added while an
+// earlier run ran come behind those of that run.
+func KeepSeeds(fsys vfs.FS, dir string, src SeedSource, last Offered, log *slog.Logger) (Kept, error) {
 	old, err := vfs.ReadFile(fsys, SeedsFile(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("admission: seeds: %w", err)
+		return Kept{}, fmt.Errorf("admission: seeds: %w", err)
 	}
 	more, err := readAddedSeeds(fsys, dir)
 	if err != nil {
-		return 0, err
+		return Kept{}, err
 	}
-	k := seedWriter{log: log, known: make(map[uint64]struct{})}
+	k := seedWriter{log: log, known: make(map[uint64]struct{}), size: int64(len(old))}
 	k.addKnown(old)
+	if 0 < last.Bytes && last.Bytes < int64(len(old)) {
+		k.pending = bytes.Count(old[last.Bytes:], []byte("\n"))
+	}
 	if src != nil || len(more) > 0 {
 		err = vfs.WriteAtomic(fsys, SeedsFile(dir), func(w io.Writer) error {
 			if _, err := w.Write(old); err != nil {
@@ -47,13 +61,13 @@ func KeepSeeds(fsys vfs.FS, dir string, src SeedSource, isClean bool, log *slog.
 		err = vfs.RemoveIfExists(fsys, addedSeedsFile(dir))
 	}
 	if err != nil {
-		return 0, fmt.Errorf("admission: seeds: %w", err)
+		return Kept{}, fmt.Errorf("admission: seeds: %w", err)
 	}
 	k.report(old)
-	if isClean {
+	if last.IsClean {
 		k.moved = 0
 	}
-	return k.moved + k.added + k.repeated, nil
+	return Kept{k.pending + k.moved + k.added + k.repeated, k.size}, nil
 }
 
 // CheckSeeds logs what KeepSeeds would log of a source for a new crawl. It returns ErrNoSeeds if none is usable.
@@ -75,8 +89,10 @@ type seedWriter struct {
 	log       *slog.Logger
 	known     map[uint64]struct{} // hashes of seeds
 	url       []byte
-	before    int // seeds of earlier runs
-	moved     int // of these, seeds that were added while one ran
+	size      int64 // of the file
+	before    int   // seeds of earlier runs
+	pending   int   // of these, seeds that a run had no time to offer
+	moved     int   // of these, seeds that were added while one ran
 	added     int
 	repeated  int
 	bad       int
@@ -104,7 +120,7 @@ func (k *seedWriter) copyNew(w io.Writer, lines []byte) error {
 		k.before++
 		k.moved++
 		k.note(hash)
-		if _, err := w.Write(line); err != nil {
+		if err := k.write(w, line); err != nil {
 			return err
 		}
 	}
@@ -157,7 +173,12 @@ func (k *seedWriter) keep(w io.Writer, where string, raw []byte) error {
 	}
 	k.note(hash)
 	k.added++
-	_, err = w.Write(append(k.url, '\n'))
+	return k.write(w, append(k.url, '\n'))
+}
+
+func (k *seedWriter) write(w io.Writer, line []byte) error {
+	n, err := w.Write(line)
+	k.size += int64(n)
 	return err
 }
 

@@ -51,8 +51,10 @@ type Manifest struct {
 	State   lifecycle.State `json:"state"`
 	Reason  string          `json:"reason"`
 	Clean   bool            `json:"clean"`  // no Page was in flight: there is no journal to replay
-	Seeded  bool            `json:"seeded"` // all seeds have passed admission
+	Seeded  bool            `json:"seeded"` // all seeds in the first Seeds bytes of their file have passed admission
 	Resumed int             `json:"resumed"`
+	// Seeds is 0 for the whole file in a manifest of an earlier version.
+	Seeds int64 `json:"seeds_bytes,omitempty"`
 	// Filtered says that some run had a store filter: then an answer may have no record.
 	Filtered bool `json:"filtered,omitempty"`
 	// Pass counts from 0. From is where the archive ended when the pass began.
