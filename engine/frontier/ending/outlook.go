@@ -135,11 +135,9 @@ func (o *Outlook) Finish(now time.Time) {
 	}
 }
 
-// awaitsRobots reports whether a site waits for a robots.txt to which another site has to answer: its own redirects
-// there. A site that is held at the end of a crawl is parked, too; if it has no rules, it was never asked.
+// awaitsRobots reports whether a site waits for the robots.txt of another.
 func awaitsRobots(v *workbench.View[site.State]) bool {
-	_, asked := v.Data.LastExchange.Until(time.Now())
-	return v.State == workbench.Parked && v.Data.Rules == nil && asked
+	return v.State == workbench.Parked && v.Data.AwaitsOtherRobots()
 }
 
 // causeOf is CauseOf, and knows the sites that wait for the robots.txt of another.

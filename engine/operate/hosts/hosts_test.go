@@ -323,3 +323,29 @@ func TestQueues_ofAnAddress(t *testing.T) {
 		}
 	})
 }
+
+// A site that takes no part in the crawl says why: it waits for the robots.txt of another, or for page requisites.
+func TestParkedSitesSayWhatTheyWaitFor(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		release workbench.Release
+		want    string
+	}{
+		{"robots.txt", workbench.Release{Park: true}, OtherRobots},
+		{"limit of pages", workbench.Release{Hold: true}, PageLimit},
+	} {
+		l := newCrawl(t)
+		l.add("http://a.test", 1, 2, 0, func(s *site.State) {
+			if s.LastExchange = site.MomentOf(time.Now()); c.want == PageLimit {
+				s.Rules = robots.AllowAll()
+			}
+		})
+		visits := l.Workbench.Acquire(time.Now(), nil, 1)
+		c.release.Unused = visits[0].Items
+		l.Workbench.Release(&visits[0], c.release, time.Now())
+		list, err := l.List(t.Context(), Query{})
+		if err != nil || len(list.Hosts) != 1 || len(list.Hosts[0].Waits) == 0 || list.Hosts[0].Waits[0].Reason != c.want {
+			t.Errorf("%s: %+v, %v", c.name, list.Hosts, err)
+		}
+	}
+}

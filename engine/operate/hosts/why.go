@@ -30,6 +30,7 @@ const (
 	Exchange      = "exchange"
 	NameLookup    = "name-lookup"
 	OtherRobots   = "robots-redirect"
+	PageLimit     = "max-pages"
 	Dead          = "dead"
 	NothingQueued = "nothing-queued"
 	OtherWait     = "other"
@@ -72,7 +73,11 @@ func (l *Lister) waits(v *view, now time.Time) []Wait {
 		add(NameLookup, v.Deferred, "its name could not be resolved (%s; tries: %d); it is tried again",
 			f.LastOutcome, f.NameFailures)
 	case workbench.Parked:
-		add(OtherRobots, time.Time{}, "its robots.txt redirects to another site, which is asked first")
+		if v.Data.AwaitsOtherRobots() {
+			add(OtherRobots, time.Time{}, "its robots.txt redirects to another site, which is asked first")
+		} else {
+			add(PageLimit, time.Time{}, "--max-pages is reached, and it has no page requisites queued")
+		}
 	case workbench.Leased:
 		add(Exchange, time.Time{}, "an exchange with the site is under way")
 	case workbench.Idle:

@@ -363,6 +363,23 @@ func TestCollector_waitingNamesASlowDisk(t *testing.T) {
 	})
 }
 
+// A crawl at its limit of pages waits for page requisites, perhaps in vain. It says why it has not ended.
+func TestCollector_waitingNamesTheLimitOfPages(t *testing.T) {
+	r := newCollectorRig(t)
+	before := r.Report().Waiting
+	r.Limits.SetWithRequisites(true)
+	r.Limits.Pages = 1
+	r.Limits.SetMaxPages(1)
+	want := "--max-pages is reached, and page requisites are left, until none comes for two minutes: " + before
+	if got := r.Report().Waiting; got != want {
+		t.Errorf("%s", got)
+	}
+	r.Limits.SetMaxPages(0)
+	if got := r.Report().Waiting; got != before {
+		t.Errorf("without a limit: %s", got)
+	}
+}
+
 // Long bodies that wait for room stand beside what limits the crawl. The report has the numbers of their files.
 func TestCollector_waitingNamesLongBodies(t *testing.T) {
 	r := newCollectorRig(t)

@@ -18,6 +18,9 @@ import (
 // that cannot be sent, and a slow disk.
 func (c *Collector) waiting() string {
 	what := c.waitingMost()
+	if state, _ := c.Run.State(); state == lifecycle.Running && c.Limits.IsClosing() && !c.Run.IsStopping() {
+		what = "--max-pages is reached, and page requisites are left, until none comes for two minutes: " + what
+	}
 	if b := c.Numbers.Bodies(); b.Waiting > 0 {
 		what += fmt.Sprintf("; long bodies: %d waiting for room, %s in use with %d MiB (--max-body-files)",
 			b.Waiting, plural.Count(b.Files, "body file"), b.Bytes>>20)

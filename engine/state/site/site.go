@@ -40,6 +40,13 @@ type State struct {
 	DeadOutcome    outcome.Outcome     // the outcome that queued URLs of a dead site get; outcome.None for a live site
 }
 
+// AwaitsOtherRobots reports whether a parked site waits for a robots.txt to which another site has to answer: its own
+// redirects there. A site that is held at --max-pages is parked, too; if it has no rules, it was never asked.
+func (s *State) AwaitsOtherRobots() bool {
+	_, asked := s.LastExchange.Until(time.Now())
+	return s.Rules == nil && asked
+}
+
 // HTTP2Probe says whether a site was, or will be, asked again over HTTP/2, and why. With --http2 it says whether the
 // site gets HTTP/1.1.
 type HTTP2Probe uint8
