@@ -41,11 +41,12 @@ type row struct {
 
 // A figure is one measured value. Its goal, if it has one, is one of the two limits.
 type figure struct {
-	Name    string      `json:"name"`
-	Value   json.Number `json:"value"` // with as many digits as were measured
-	Unit    string      `json:"unit,omitempty"`
-	AtMost  json.Number `json:"at_most,omitempty"`
-	AtLeast json.Number `json:"at_least,omitempty"`
+	Name     string      `json:"name"`
+	Value    json.Number `json:"value"` // with as many digits as were measured
+	Unit     string      `json:"unit,omitempty"`
+	AtMost   json.Number `json:"at_most,omitempty"`
+	AtLeast  json.Number `json:"at_least,omitempty"`
+	GoalDate string      `json:"goal_date,omitempty"` // when the goal was last changed, such as "27 Nov"
 }
 
 // readRows reads all rows below root, in the order of the table, and reports everything that is wrong with them.
