@@ -12,8 +12,8 @@ import (
 )
 
 // Sessions stores TLS sessions of servers, so that a later connection resumes one: a handshake without certificates and
-// signatures, for both sides (RFC 8446, section 2.2; RFC 5077). Only servers whose certificate verified have a session.
-// Any number of Fetchers share it.
+// signatures, for both sides (RFC 8446, section 2.2; RFC 5077). A server has a session only if its certificate verified
+// in the last whole handshake. Any number of Fetchers that trust the same authorities share it.
 //
 // Its memory is bounded: when it is full, the session of some other server goes to a file. It is not the one that was
 // used least recently, since that is often the next to be used in a crawl, which comes to its sites in turn.
@@ -23,9 +23,10 @@ type Sessions struct {
 
 	mu struct {
 		sync.Mutex
-		held  map[xxh3.Uint128]session
-		bytes int64
-		stats SessionStats
+		held   map[xxh3.Uint128]session
+		moving map[xxh3.Uint128]bool // servers whose session moves from memory to the file
+		bytes  int64
+		stats  SessionStats
 	}
 }
 
@@ -65,7 +66,7 @@ const (
 // they store nothing, and fsys may be nil.
 func NewSessions(most int64, fsys vfs.FS, name string) *Sessions {
 	s := &Sessions{most: most, spill: spill{fsys: fsys, name: name}}
-	s.mu.held = make(map[xxh3.Uint128]session)
+	s.mu.held, s.mu.moving = make(map[xxh3.Uint128]session), make(map[xxh3.Uint128]bool)
 	return s
 }
 
@@ -85,11 +86,22 @@ func (s *Sessions) put(server xxh3.Uint128, one session) {
 		return
 	}
 	for _, moved := range s.replace(server, one) {
-		if !s.spill.write(moved.server, &moved.session) {
-			s.mu.Lock()
-			s.mu.stats.Lost++
-			s.mu.Unlock()
-		}
+		s.moveToFile(&moved)
+	}
+}
+
+// moveToFile writes a session that replace has taken out of memory, unless it was dropped since.
+func (s *Sessions) moveToFile(moved *serverSession) {
+	isWritten := s.spill.write(moved.server, &moved.session)
+	s.mu.Lock()
+	if !isWritten {
+		s.mu.stats.Lost++
+	}
+	wasDropped := !s.mu.moving[moved.server]
+	delete(s.mu.moving, moved.server)
+	s.mu.Unlock()
+	if wasDropped {
+		s.spill.drop(moved.server)
 	}
 }
 
@@ -108,6 +120,7 @@ func (s *Sessions) replace(server xxh3.Uint128, one session) (moved []serverSess
 			break
 		}
 		s.remove(other)
+		s.mu.moving[other] = true
 		moved = append(moved, serverSession{other, held})
 	}
 	s.mu.held[server] = one
@@ -141,14 +154,16 @@ func (s *Sessions) take(server xxh3.Uint128, now time.Time) (one session, ok boo
 	return one, true
 }
 
+// drop forgets the session of a server, wherever it is.
 func (s *Sessions) drop(server xxh3.Uint128) {
-	s.spill.drop(server)
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.remove(server)
+	delete(s.mu.moving, server)
+	s.mu.Unlock()
+	s.spill.drop(server)
 }
 
-// remove forgets the session of a server. The caller holds the lock.
+// remove takes the session of a server out of memory. The caller holds the lock.
 func (s *Sessions) remove(server xxh3.Uint128) {
 	s.mu.bytes -= s.mu.held[server].bytes
 	delete(s.mu.held, server)
@@ -172,6 +187,15 @@ type ticketing struct {
 	server   xxh3.Uint128 // hash of host and port
 	offered  session      // without a state: none was offered
 	trusted  trust        // of this connection; zero if the certificates did not verify
+}
+
+// wholeHandshake notes what a handshake without a session has shown: a zero trust if the certificates did not verify.
+// An earlier session of the server is dropped: it may stand for other certificates, and the server has declined it.
+func (t *ticketing) wholeHandshake(shown trust) {
+	t.trusted = shown
+	if shown.until.IsZero() || t.offered.state != nil {
+		t.sessions.drop(t.server)
+	}
 }
 
 // Get implements tls.ClientSessionCache.

@@ -83,8 +83,7 @@ func (s *spill) read(server xxh3.Uint128) (one session, ok bool) {
 	}
 	ticket := int(binary.LittleEndian.Uint16(b[spillHead-4:]))
 	end := spillHead + ticket + int(binary.LittleEndian.Uint16(b[spillHead-2:]))
-	isTheirs := binary.LittleEndian.Uint64(b) == server.Hi && binary.LittleEndian.Uint64(b[8:]) == server.Lo
-	if !isTheirs || end+8 > len(b) || binary.LittleEndian.Uint64(b[end:]) != xxh3.Hash(b[:end]) {
+	if !isOf(b, server) || end+8 > len(b) || binary.LittleEndian.Uint64(b[end:]) != xxh3.Hash(b[:end]) {
 		return session{}, false
 	}
 	state, err := tls.ParseSessionState(b[spillHead+ticket : end])
@@ -98,6 +97,12 @@ func (s *spill) read(server xxh3.Uint128) (one session, ok bool) {
 	one.trusted.bytes = int64(binary.LittleEndian.Uint64(b[24:]))
 	copy(one.trusted.chain[:], b[32:])
 	return one, true
+}
+
+// isOf reports whether a slot begins with the hash of a server.
+func isOf(slot []byte, server xxh3.Uint128) bool {
+	return len(slot) >= 16 && binary.LittleEndian.Uint64(slot) == server.Hi &&
+		binary.LittleEndian.Uint64(slot[8:]) == server.Lo
 }
 
 // slot reads the slot of a server; nil if nothing was written there.
@@ -114,8 +119,11 @@ func (s *spill) slot(server xxh3.Uint128) []byte {
 	return b[:n]
 }
 
-// drop forgets the session of a server.
+// drop forgets the session of a server. That of another server in its slot stays.
 func (s *spill) drop(server xxh3.Uint128) {
+	if !isOf(s.slot(server), server) {
+		return
+	}
 	slot := server.Lo % spillSlots
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -109,15 +109,17 @@ func (h *handshaker) inspect(cs tls.ConnectionState) error {
 	}
 	digest, size, err := certificateDigest(cs.PeerCertificates)
 	if err != nil {
+		h.tickets.wholeHandshake(trust{})
 		return err //nolint:wrapcheck // tlsCause reads it
 	}
 	c.TLS.Chain = digest
 	until, err := verifyChain(&cs, h.o.RootCAs, time.Now())
 	if err == nil {
 		size += int64(len(cs.PeerCertificates)) * certificateOverhead
-		h.tickets.trusted = trust{until: until, chain: digest, bytes: size}
+		h.tickets.wholeHandshake(trust{until: until, chain: digest, bytes: size})
 		return nil
 	}
+	h.tickets.wholeHandshake(trust{})
 	c.TLS.Fault = certificateFault(err)
 	if h.o.TLS == TLSStrict {
 		return err
