@@ -3,6 +3,7 @@ package fetch
 import (
 	"crypto/sha256"
 	"crypto/tls"
+	"encoding/binary"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -122,6 +123,37 @@ func TestSessions_anotherChainEndsTheSession(t *testing.T) {
 			if whole.Resumed || whole.Chain != chain || !resumed.Resumed || resumed.Chain != chain {
 				t.Errorf("TLS %x, sessions on disk: %v: resumed: %v, chain %x; then %v, %x; want chain %x", version, isOnDisk,
 					whole.Resumed, whole.Chain[:4], resumed.Resumed, resumed.Chain[:4], chain[:4])
+			}
+		}
+	}
+}
+
+// A server may send a ticket of up to 64 KiB. Above the bound it is not stored, and the page is fetched all the same.
+func TestSessions_aLargeTicketIsNotStored(t *testing.T) {
+	const largest = 1<<16 - 13 // TLS 1.3 with the largest message that the library reads
+	ca := newAuthority(t)
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		for _, size := range []int{ticketMax, ticketMax + 1, 1 << 15, largest} {
+			config := overHTTP1(ca.issue(t, time.Hour, "a.example"), version)
+			config.SetSessionTicketKeys([][32]byte{{1}})
+			config.WrapSession = func(cs tls.ConnectionState, state *tls.SessionState) ([]byte, error) {
+				ticket, err := config.EncryptTicket(cs, state)
+				padded := append(ticket, make([]byte, size-len(ticket))...)
+				return binary.BigEndian.AppendUint16(padded[:size-2], uint16(len(ticket))), err
+			}
+			config.UnwrapSession = func(ticket []byte, cs tls.ConnectionState) (*tls.SessionState, error) {
+				if len(ticket) == 0 { // without a session
+					return nil, nil
+				}
+				return config.DecryptTicket(ticket[:binary.BigEndian.Uint16(ticket[len(ticket)-2:])], cs)
+			}
+			target, o := serveTLS(t, config), testOptions()
+			o.RootCAs, o.TLS, o.Sessions = ca.pool(), TLSStrict, testSessions(1<<17)
+			visit(t, o, target)
+			second, isStored, s := visit(t, o, target), size <= ticketMax, o.Sessions
+			if second.Resumed != isStored || (len(s.mu.held) == 1) != isStored || s.mu.bytes > 3*ticketMax {
+				t.Errorf("TLS %x, a ticket of %d bytes: resumed: %v, %d sessions of %d bytes are stored",
+					version, size, second.Resumed, len(s.mu.held), s.mu.bytes)
 			}
 		}
 	}
