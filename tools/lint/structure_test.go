@@ -29,6 +29,7 @@ var recordStructs = map[string]string{
 	"bench/throughput.Result":           "one crawl with all measurements, as JSON",
 	"bench/throughput.SweepCrawl":       "one crawl of a sweep, as JSON",
 	"engine/operate/report.Report":      "report.json",
+	"engine/operate/control.Status":     "report.json with an estimate, as JSON",
 	"engine/state/cluster.StatusReport": "the part of report.json about other agents",
 	"engine/state/counters.Set":         "the counters of the manifest",
 	"engine/state/counters.Reported":    "the counters of report.json",

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orbweaver/engine/net/politeness"
+	"orbweaver/engine/page/filter"
 	"orbweaver/engine/state/settings"
 	"orbweaver/engine/state/site"
 	"orbweaver/internal/outcome"
@@ -31,5 +32,31 @@ func TestOutlook_countsSitesThatAwaitTheRobotsOfAnother(t *testing.T) {
 	}
 	if s := describe(&view, time.Now()); s.Outcome != o.Cause {
 		t.Errorf("%+v", s)
+	}
+}
+
+// The longest host is that whose queue takes longest at its delay. A failing site is none: its tries decide.
+func TestOutlook_theLongestHostDoesNotFail(t *testing.T) {
+	now := time.Now()
+	slow, rules := new(filter.HostRules), new(settings.HostRules)
+	if _, err := slow.Grow("slow.test host-delay=60s"); err != nil {
+		t.Fatal(err)
+	}
+	rules.Configure(slow)
+	policy := politeness.Default()
+	policy.HostDelay = 2 * time.Second
+	live := settings.NewLive(policy, rules)
+	var o Outlook
+	for _, v := range []workbench.View[site.State]{
+		{Key: []byte("http://large.test"), State: workbench.Waiting, Queued: 100, OnDisk: 1, Due: now.Add(time.Second)},
+		{Key: []byte("http://slow.test"), State: workbench.Waiting, Queued: 11, Due: now.Add(5 * time.Second)},
+		{Key: []byte("http://dead.test"), State: workbench.Dead, Queued: 9000},
+		{Key: []byte("http://failing.test"), State: workbench.Waiting, Queued: 9000, Data: site.State{Failures: 1}},
+	} {
+		o.Observe(&v, live, now)
+	}
+	o.Finish(now)
+	if o.LongestHost != "http://slow.test" || o.LongestSeconds != 605 || o.SecondsLeast < 605 || o.Sites != 3 {
+		t.Errorf("%q takes %v s, all at least %v s, of %d sites", o.LongestHost, o.LongestSeconds, o.SecondsLeast, o.Sites)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"orbweaver/engine/operate/history"
 	"orbweaver/engine/operate/report"
 )
 
@@ -48,11 +49,17 @@ func Dial(address, token string) *Client {
 	return c
 }
 
+// Status is the report of a crawl, and when its queue would be empty.
+type Status struct {
+	report.Report
+	Estimate *history.Estimate `json:"end,omitempty"` // nil if nothing is known of that
+}
+
 // Status asks for the report.
-func (c *Client) Status(ctx context.Context) (report.Report, error) {
-	var r report.Report
-	err := c.ask(ctx, "/status", &r)
-	return r, err
+func (c *Client) Status(ctx context.Context) (Status, error) {
+	var s Status
+	err := c.ask(ctx, "/status", &s)
+	return s, err
 }
 
 // HostRules asks for the rules of single hosts.

@@ -226,7 +226,9 @@ func newHandler(crawl Crawl, o Options, live *dashboard.Live) http.Handler {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answer(w, crawl.Report()) })
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, Status{crawl.Report(), live.Estimate()})
+	})
 	mux.HandleFunc("GET /now", live.Now)
 	mux.HandleFunc("GET /events", live.Events)
 	mux.HandleFunc("GET /history", live.History)

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"orbweaver/engine/frontier/ending"
@@ -15,6 +16,24 @@ type Estimate struct {
 	Growth    float64 `json:"queue_growth_per_second"` // of the queue; negative if it shrinks
 	OfSeconds float64 `json:"of_seconds"`              // how long a time that is the mean of
 	Sentence  string  `json:"sentence"`
+
+	isKnown bool // the sentence says when the queue is empty, or that no end is in sight
+}
+
+// Known returns the estimate; nil if its sentence says nothing about the end of the crawl.
+func (e *Estimate) Known() *Estimate {
+	if !e.isKnown {
+		return nil
+	}
+	return e
+}
+
+// Beside returns the sentence, without a reason that a text above it gives already.
+func (e *Estimate) Beside(text string) string {
+	if about, reason, ok := strings.Cut(e.Sentence, ": "); ok && strings.Contains(text, reason) {
+		return about
+	}
+	return e.Sentence
 }
 
 // Over what time the growth of the queue is measured, in seconds: a quarter of the time that is known, in these bounds.
@@ -49,10 +68,13 @@ func (h *History) estimate(r *report.Report, now int64) (e Estimate) {
 		return e
 	}
 	last, say := time.Duration(e.OfSeconds)*time.Second, fmt.Sprintf
-	switch {
-	case e.OfSeconds < growthLeast:
+	if e.OfSeconds < growthLeast {
 		e.OfSeconds = 0
 		e.Sentence = say("no estimate yet: it needs %d seconds", growthLeast)
+		return e
+	}
+	e.isKnown = true
+	switch {
 	case e.Growth < 0:
 		e.Seconds = float64(r.URLsQueued) / -e.Growth
 		e.Sentence = say("the queue is empty in about %s, if it shrinks as in the last %v", roughly(e.Seconds), last)
@@ -74,6 +96,7 @@ func (h *History) outlook(e *Estimate, o *ending.Outlook) bool {
 	switch {
 	case o.Failing > 0 && o.GiveUpLast == "" && o.AreMostFailing():
 		e.Sentence = "no estimate: " + o.String()
+		return true
 	case o.Failing > 0 && o.GiveUpLast != "" && o.SecondsLeast > max(o.LongestSeconds, shrinks):
 		e.Seconds = o.SecondsLeast
 		e.Sentence = fmt.Sprintf("the queue is empty in about %s: %s", roughly(e.Seconds), o)
@@ -84,6 +107,7 @@ func (h *History) outlook(e *Estimate, o *ending.Outlook) bool {
 	default:
 		return false
 	}
+	e.isKnown = true
 	return true
 }
 

@@ -30,7 +30,7 @@ Examples:
 
 // Run prints them.
 func (*agentsCmd) Run(inv *command.Invocation, c *Command) error {
-	r, err := c.report(inv)
+	r, err := c.status(inv)
 	switch {
 	case err != nil:
 		return err

@@ -6,10 +6,12 @@ import (
 	"io"
 	"net/url"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/crawl"
+	"orbweaver/engine/operate/history"
 	"orbweaver/engine/operate/hosts"
 	"orbweaver/engine/operate/operator"
 	"orbweaver/internal/cli/command"
@@ -248,7 +250,8 @@ type DoctorCommand struct {
 func (*DoctorCommand) Help() string {
 	return `What limits a running crawl now: politeness, one huge host, failing sites, name servers, the network, fetch
 workers, servers that do not answer, the processor, the disk, memory or descriptors. The strongest limit is
-first, each with its figures, what to do, and what would change without it.
+first, each with its figures, what to do, and what would change without it. The last line says when the queue
+would be empty, and which host is last, once that can be estimated.
 
 Example:
   orbweaver doctor --dir crawl`
@@ -261,15 +264,37 @@ func (x *DoctorCommand) Run(inv *command.Invocation) error {
 	if err := c.ask(inv, "doctor", nil, &answer); err != nil {
 		return err
 	}
+	end := c.estimate(inv)
 	if x.JSON {
-		return command.PrintJSON(inv.Stdout, answer)
+		return command.PrintJSON(inv.Stdout, struct {
+			operator.Diagnoses
+			Estimate *history.Estimate `json:"end,omitempty"`
+		}{answer, end})
 	}
+	var said strings.Builder
 	for i, d := range answer.Diagnoses {
+		said.WriteString(d.Text)
 		fmt.Fprintf(inv.Stdout, "%d. %s\n", i+1, command.PlainText(d.Text))
 		fmt.Fprintf(inv.Stdout, "   to do:      %s\n", command.PlainText(d.Remedy))
 		if d.IfLifted != "" {
 			fmt.Fprintf(inv.Stdout, "   without it: %s\n", command.PlainText(d.IfLifted))
 		}
 	}
+	if end != nil {
+		fmt.Fprintf(inv.Stdout, "end: %s\n", command.PlainText(end.Beside(said.String())))
+	}
 	return nil
+}
+
+// estimate is when the queue of a running crawl would be empty; nil if nothing is known of that.
+func (c *Command) estimate(inv *command.Invocation) *history.Estimate {
+	client, err := c.Client()
+	if err != nil {
+		return nil
+	}
+	status, err := client.Status(inv.Context)
+	if err != nil {
+		return nil // the crawl has ended since it answered another question
+	}
+	return status.Estimate
 }

@@ -77,13 +77,14 @@ type ctlStatusCmd struct{}
 
 // Run prints the report of the running crawl, or the last one of a crawl that does not run.
 func (*ctlStatusCmd) Run(inv *command.Invocation, c *Command) error {
-	r, err := c.report(inv)
+	status, err := c.status(inv)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return command.PrintJSON(inv.Stdout, r)
+		return command.PrintJSON(inv.Stdout, status)
 	}
+	r := status.Report
 	dir := c.Dir
 	if c.Address != "" {
 		dir = "" // it may be on another machine
@@ -94,6 +95,9 @@ func (*ctlStatusCmd) Run(inv *command.Invocation, c *Command) error {
 			limitsOf(&r))
 	}
 	fmt.Fprintf(inv.Stdout, "  waiting   %s\n", r.Waiting)
+	if status.Estimate != nil {
+		fmt.Fprintf(inv.Stdout, "  end       %s\n", command.PlainText(status.Estimate.Beside(r.Waiting)))
+	}
 	return nil
 }
 
@@ -125,11 +129,11 @@ func limitsOf(r *report.Report) string {
 	return strings.Join(all, ", ")
 }
 
-// report is that of the running crawl, or the last one of a crawl that does not run.
-func (c *Command) report(inv *command.Invocation) (report.Report, error) {
+// status has the report of the running crawl, or the last one of a crawl that does not run.
+func (c *Command) status(inv *command.Invocation) (control.Status, error) {
 	client, err := c.Client()
 	if err != nil {
-		return report.Report{}, err
+		return control.Status{}, err
 	}
 	r, err := client.Status(inv.Context)
 	if err == nil {
@@ -149,7 +153,7 @@ func (c *Command) report(inv *command.Invocation) (report.Report, error) {
 	case last.State == lifecycle.Running || last.State == lifecycle.Paused:
 		fmt.Fprintln(inv.Stderr, "not running any more; this is its last report:")
 	}
-	return last, rerr
+	return control.Status{Report: last}, rerr
 }
 
 type (
@@ -171,7 +175,8 @@ type (
 
 // Help shows an example.
 func (*ctlStatusCmd) Help() string {
-	return "For a crawl that does not run, this is its last report.\n\nExample:\n  orbweaver ctl status --dir crawl --json"
+	return "It also says when the queue would be empty, and which host is last, once that can be estimated. For a\n" +
+		"crawl that does not run, this is its last report.\n\nExample:\n  orbweaver ctl status --dir crawl --json"
 }
 
 // Help shows an example.

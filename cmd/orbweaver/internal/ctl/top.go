@@ -50,9 +50,11 @@ func (x *topCmd) Run(inv *command.Invocation, c *Command) error {
 	var before screen
 	for n := 1; ; n++ {
 		now := screen{at: time.Now()}
-		if now.report, err = client.Status(inv.Context); err != nil {
+		status, err := client.Status(inv.Context)
+		if err != nil {
 			return c.Remedy(err)
 		}
+		now.report = status.Report
 		values := url.Values{"sort": {"queue"}, "limit": {fmt.Sprint(max(x.Hosts, 1))}}
 		if err := c.ask(inv, "hosts", values, &now.hosts); err != nil {
 			return err

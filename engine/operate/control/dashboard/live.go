@@ -46,6 +46,12 @@ func (l *Live) Now(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(l.recorder.Now()) // the client may be gone
 }
 
+// Estimate is when the queue would be empty; nil if nothing is known of that.
+func (l *Live) Estimate() *history.Estimate {
+	now := l.recorder.Now()
+	return now.End.Known()
+}
+
 // History answers with the samples of the time that the query names: span=1h or span=all, points=600, and perhaps
 // names of series.
 func (l *Live) History(w http.ResponseWriter, r *http.Request) {
