@@ -3,6 +3,8 @@ package agents
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"orbweaver/internal/trial/load"
@@ -43,10 +45,11 @@ func (l *loopback) place(ctx context.Context, f *fleet, a *agent, _ int) (err er
 }
 
 func (l *loopback) complete(f *fleet, a *agent, args []string) []string {
-	args = append(args, f.o.Pass...)
-	if !f.p.peering() {
-		return args
+	if !f.p.peering() { // it would refuse what is for one of several agents
+		ofAgents := func(arg string) bool { return strings.HasPrefix(arg, "--agent") }
+		return append(args, slices.DeleteFunc(slices.Clone(f.o.Pass), ofAgents)...)
 	}
+	args = append(args, f.o.Pass...)
 	args = append(args, "--agent", a.id, "--agent-plain", "--gossip", a.gossip, "--agent-listen", a.post,
 		"--capacity", fmt.Sprint(a.capacity))
 	first := 0

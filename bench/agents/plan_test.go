@@ -134,8 +134,9 @@ func TestArguments(t *testing.T) {
 	}
 	for _, p := range []plan{{scenario: Plain, agents: 1}, {scenario: Plain, agents: 2, isolated: true}} {
 		f := fleetOf(t, p)
+		f.o.Pass = []string{"--agent-return-wait=5s", "--via"}
 		if line := strings.Join(f.args(f.agents[0]), " "); strings.Contains(line, "--agent") ||
-			strings.Contains(line, "--gossip") {
+			strings.Contains(line, "--gossip") || !strings.Contains(line, "--via") {
 			t.Errorf("an agent alone: %s", line)
 		}
 	}
