@@ -41,6 +41,7 @@ measure workbench workbench --hosts 1_000_000
 measure virtualize virtualize --urls 1_000_000
 measure seen seen --urls 10_000_000
 run hooks hooks
+run dns go test ./dnsres -run '^$' -bench Names -cpu 1 -benchtime 50000x
 if [[ "$wanted" == *" manycore "* ]]; then # eight minutes: by its name alone
   data=$(mktemp -d)
   measure manycore cores --most 64 --out "$data/here-cores.json"
