@@ -22,6 +22,7 @@ func conditions() []condition {
 		{Network, false, (*Figures).isNetworkShort, network},
 		{Descriptors, false, func(f *Figures) bool { return f.Shortage != "" }, descriptors},
 		{NameServers, false, (*Figures).areServersSilent, nameServers},
+		{PageLimit, true, func(f *Figures) bool { return f.AtPageLimit }, pageLimit},
 		{SlowDisk, false, func(f *Figures) bool { return f.Disk.WriteTook > 0 }, slowWrites},
 		{Hook, false, func(f *Figures) bool { return f.Hook != "" }, hooked},
 		{Processor, false, (*Figures).isProcessorShort, processor},
@@ -135,6 +136,11 @@ func ended(f *Figures) (text, remedy, ifLifted string) {
 func diskFull(f *Figures) (text, remedy, ifLifted string) {
 	return fmt.Sprintf("the disk is full: %d MiB must be free", f.Disk.Need>>20),
 		"make room; the crawl goes on by itself", "all exchanges wait for it"
+}
+
+func pageLimit(*Figures) (text, remedy, ifLifted string) {
+	return "--max-pages is reached, and page requisites are left",
+		"wait: the crawl ends when none comes for two minutes. ctl stop ends it now, ctl set max-pages=N lets it go on", ""
 }
 
 func paused(f *Figures) (text, remedy, ifLifted string) {

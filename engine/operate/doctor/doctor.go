@@ -11,8 +11,10 @@ import (
 
 // Figures are what a diagnosis is made of.
 type Figures struct {
-	Ended  string // the crawl has ended or stops: how; "" while it runs
-	Paused string // the operator's pause; "" without one
+	Ended       string // the crawl has ended or stops: how; "" while it runs
+	Paused      string // the operator's pause; "" without one
+	AtPageLimit bool   // --max-pages is reached, and page requisites are left
+
 	Agents string // why the other agents keep exchanges from beginning; "" if they do not
 
 	Connections Connections
@@ -102,6 +104,7 @@ const (
 	Gateway     = "gateway"
 	Descriptors = "descriptors"
 	NameServers = "name-servers"
+	PageLimit   = "max-pages"
 	Processor   = "processor"
 	SlowDisk    = "slow-disk"
 	Upload      = "upload"

@@ -33,6 +33,7 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 	}{
 		{Ended, func(f *Figures) { f.Ended = "finished: complete" }, "finished: complete"},
 		{Paused, func(f *Figures) { f.Paused = "paused by the operator" }, "paused by the operator"},
+		{PageLimit, func(f *Figures) { f.AtPageLimit = true }, "--max-pages is reached"},
 		{DiskFull, func(f *Figures) { f.Disk.Need = 64 << 20 }, "64 MiB"},
 		{Agents, func(f *Figures) { f.Agents = "waiting for the other agents" }, "waiting for the other agents"},
 		{Agents, func(f *Figures) { f.Peer = Peer{ID: "a2", State: "suspected", URLs: 5000} }, "5,000 URLs wait for a2"},

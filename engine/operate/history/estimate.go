@@ -48,6 +48,10 @@ func (h *History) estimate(r *report.Report, now int64) (e Estimate) {
 		e.Sentence = "no estimate: the crawl is " + string(r.State)
 		return e
 	}
+	if r.OnlyRequisites {
+		e.Sentence = "no estimate: --max-pages is reached, and page requisites are left"
+		return e
+	}
 	if r.URLsQueued == 0 {
 		e.Sentence = "the queue is empty"
 		return e

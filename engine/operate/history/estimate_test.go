@@ -54,9 +54,14 @@ func TestEstimate_whichSitesDecide(t *testing.T) {
 		"failing sites, without an end": {
 			lifecycle.Running, -2, &endless, "no estimate: " + endless.String(), 0, false,
 		},
+		"the limit of pages": {
+			lifecycle.Running, -2, &long, "no estimate: --max-pages is reached, and page requisites are left", 0, false,
+		},
 		"a pause": {lifecycle.Paused, -2, &long, "no estimate: the crawl is paused", 0, false},
 	} {
-		r := report.Report{State: c.state, URLsQueued: 3600, Outlook: c.outlook}
+		r := report.Report{
+			State: c.state, URLsQueued: 3600, Outlook: c.outlook, OnlyRequisites: name == "the limit of pages",
+		}
 		e := queueOf(120, c.growth).estimate(&r, epoch)
 		if e.Sentence != c.sentence || e.Seconds != c.seconds || (e.Known() != nil) != c.isKnown {
 			t.Errorf("%s: %q, %v s, known: %v", name, e.Sentence, e.Seconds, e.Known() != nil)

@@ -32,6 +32,7 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 		Bandwidth:    o.parts.Live.Bandwidth.State(),
 		SievePending: int64(o.parts.Disk.Sieve.Pending()),
 		Bodies:       o.parts.Reports.Numbers.Bodies(),
+		AtPageLimit:  o.parts.Limits.IsClosing(),
 	}
 	if state, reason := o.parts.Run.State(); state != lifecycle.Running && state != lifecycle.Paused {
 		f.Ended = fmt.Sprintf("%s (%s)", state, reason)

@@ -29,6 +29,8 @@ type Report struct {
 	Started string `json:"started_at"` // this run
 	Scope   string `json:"scope"`      // --scope of this run
 	Limits  Limits `json:"limits"`
+	// OnlyRequisites says that --max-pages is reached, and page requisites are left.
+	OnlyRequisites bool `json:"only_requisites,omitempty"`
 
 	URLsFetched  int64 `json:"urls_fetched"` // admitted URLs that were requested and have their outcome
 	URLsQueued   int64 `json:"urls_queued" metric:"urls_queued" help:"Admitted URLs without an outcome yet."`

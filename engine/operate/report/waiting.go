@@ -18,7 +18,7 @@ import (
 // that cannot be sent, and a slow disk.
 func (c *Collector) waiting() string {
 	what := c.waitingMost()
-	if state, _ := c.Run.State(); state == lifecycle.Running && c.Limits.IsClosing() && !c.Run.IsStopping() {
+	if state, _ := c.Run.State(); c.Limits.IsClosing() && state == lifecycle.Running && !c.Run.IsStopping() {
 		what = "--max-pages is reached, and page requisites are left, until none comes for two minutes: " + what
 	}
 	if b := c.Numbers.Bodies(); b.Waiting > 0 {
