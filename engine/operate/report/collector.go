@@ -120,7 +120,7 @@ func (c *Collector) Report() Report {
 	state, reason := c.state()
 	bench, cache, usage := c.Workbench.Counts(), c.Frontier.Cache.Stats(), c.Clock.Usage()
 	r := Report{
-		State: state, Reason: reason, OnlyRequisites: c.Limits.IsClosing(),
+		State: state, Reason: reason, OnlyRequisites: c.isClosing(),
 		Dir: c.Settings.Dir, Started: c.Clock.Started().UTC().Format(time.RFC3339),
 		Limits:   Limits{c.Limits.InForce(), c.Frontier.RulesInForce().MaxDepth},
 		Reported: n.Reported, Scope: c.Frontier.RulesInForce().Scope.String(),

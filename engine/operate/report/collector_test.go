@@ -371,9 +371,14 @@ func TestCollector_waitingNamesTheLimitOfPages(t *testing.T) {
 	r.Limits.Pages = 1
 	r.Limits.SetMaxPages(1)
 	want := "--max-pages is reached, and page requisites are left, until none comes for two minutes: " + before
-	if got := r.Report().Waiting; got != want {
-		t.Errorf("%s", got)
+	if got := r.Report(); got.Waiting != want || !got.OnlyRequisites {
+		t.Errorf("%s, only requisites: %v", got.Waiting, got.OnlyRequisites)
 	}
+	r.Run.SetState(lifecycle.Finished, lifecycle.ReasonMaxPages)
+	if got := r.Report(); strings.Contains(got.Waiting, "requisites") || got.OnlyRequisites {
+		t.Errorf("at the end: %s, only requisites: %v", got.Waiting, got.OnlyRequisites)
+	}
+	r.Run.SetState(lifecycle.Running, "")
 	r.Limits.SetMaxPages(0)
 	if got := r.Report().Waiting; got != before {
 		t.Errorf("without a limit: %s", got)

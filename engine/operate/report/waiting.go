@@ -18,7 +18,7 @@ import (
 // that cannot be sent, and a slow disk.
 func (c *Collector) waiting() string {
 	what := c.waitingMost()
-	if state, _ := c.Run.State(); c.Limits.IsClosing() && state == lifecycle.Running && !c.Run.IsStopping() {
+	if c.isClosing() {
 		what = "--max-pages is reached, and page requisites are left, until none comes for two minutes: " + what
 	}
 	if b := c.Numbers.Bodies(); b.Waiting > 0 {
@@ -32,6 +32,12 @@ func (c *Collector) waiting() string {
 		what += "; the disk is slow: a sync takes " + took.Round(time.Millisecond).String()
 	}
 	return what
+}
+
+// isClosing reports whether only page requisites are fetched, until the crawl ends at --max-pages.
+func (c *Collector) isClosing() bool {
+	state, _ := c.Run.State()
+	return c.Limits.IsClosing() && state == lifecycle.Running && !c.Run.IsStopping()
 }
 
 func (c *Collector) waitingMost() string {
