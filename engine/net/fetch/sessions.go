@@ -65,7 +65,7 @@ const (
 // NewSessions returns Sessions that take at most most bytes of memory, and that make the file name for others. With 0
 // they store nothing, and fsys may be nil.
 func NewSessions(most int64, fsys vfs.FS, name string) *Sessions {
-	s := &Sessions{most: most, spill: spill{fsys: fsys, name: name}}
+	s := &Sessions{most: most, spill: spill{fsys: fsys, name: name, slots: spillSlots}}
 	s.mu.held, s.mu.moving = make(map[xxh3.Uint128]session), make(map[xxh3.Uint128]bool)
 	return s
 }
@@ -92,11 +92,9 @@ func (s *Sessions) put(server xxh3.Uint128, one session) {
 
 // moveToFile writes a session that replace has taken out of memory, unless it was dropped since.
 func (s *Sessions) moveToFile(moved *serverSession) {
-	isWritten := s.spill.write(moved.server, &moved.session)
+	lost := s.spill.write(moved.server, &moved.session)
 	s.mu.Lock()
-	if !isWritten {
-		s.mu.stats.Lost++
-	}
+	s.mu.stats.Lost += lost
 	wasDropped := !s.mu.moving[moved.server]
 	delete(s.mu.moving, moved.server)
 	s.mu.Unlock()

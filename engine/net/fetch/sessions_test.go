@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -178,22 +179,27 @@ func TestSessions_beyondMemoryAreOnDisk(t *testing.T) {
 	}
 }
 
-// A session from the file is that of its server, or it is none: damage and other servers of the slot are found.
-func TestSpill_givesNoOtherSession(t *testing.T) {
+// storedSession is the session of a server, and the hash of that.
+func storedSession(t *testing.T) (server xxh3.Uint128, one session) {
+	t.Helper()
 	ca := newAuthority(t)
 	target := serveTLS(t, overHTTP1(ca.issue(t, time.Hour, "a.example"), tls.VersionTLS13))
 	o := testOptions()
 	o.RootCAs, o.Sessions = ca.pool(), testSessions(1<<20)
 	visit(t, o, target)
-	server := xxh3.Hash128(target.Host)
-	one := o.Sessions.mu.held[server]
+	server = xxh3.Hash128(target.Host)
+	return server, o.Sessions.mu.held[server]
+}
 
+// A session from the file is that of its server, or it is none: damage is found. The file is as long as what is in it.
+func TestSpill_givesNoOtherSession(t *testing.T) {
+	server, one := storedSession(t)
 	disk := vfs.NewMem(1)
-	s := &spill{fsys: disk, name: "sessions"}
+	s := &spill{fsys: disk, name: "sessions", slots: 2}
 	if _, ok := s.read(server); ok {
 		t.Error("a session was read from no file")
 	}
-	if !s.write(server, &one) {
+	if s.write(server, &one) > 0 {
 		t.Fatal("there was no room")
 	}
 	read, ok := s.read(server)
@@ -203,28 +209,84 @@ func TestSpill_givesNoOtherSession(t *testing.T) {
 		read.trusted.bytes != one.trusted.bytes || !read.trusted.until.Equal(one.trusted.until) {
 		t.Errorf("%v %+v, and not %+v", ok, read.trusted, one.trusted)
 	}
-	neighbour := xxh3.Uint128{Hi: server.Hi + 1, Lo: server.Lo}
-	if _, ok := s.read(neighbour); ok {
-		t.Error("another server of the slot has the session")
+	if length, err := disk.Size("sessions"); err != nil || length != int64(len(s.buf)) {
+		t.Errorf("one session takes %d bytes, and the file %d: %v", len(s.buf), length, err)
 	}
-	place, size := int64(server.Lo%spillSlots)*spillSlot, len(s.mu.buf)
-	for i := range size {
-		flip(t, s.mu.file, place+int64(i))
+	for i := range len(s.buf) {
+		flip(t, s.mu.file, int64(i))
 		if _, ok := s.read(server); ok {
-			t.Errorf("byte %d of %d was changed, and there is a session", i, size)
+			t.Errorf("byte %d of %d was changed, and there is a session", i, len(s.buf))
 		}
-		flip(t, s.mu.file, place+int64(i))
+		flip(t, s.mu.file, int64(i))
 	}
-	if !s.write(neighbour, &one) {
-		t.Fatal("there was no room")
+}
+
+// Of many servers, those that were written last have their sessions, and the others are counted as lost. A slot of a
+// dropped session is used again.
+func TestSpill_countsWhatIsReplaced(t *testing.T) {
+	server, one := storedSession(t)
+	disk := vfs.NewMem(1)
+	s := &spill{fsys: disk, name: "sessions", slots: 4}
+	lost, of := int64(0), func(i uint64) xxh3.Uint128 { return xxh3.Uint128{Hi: server.Hi + i, Lo: server.Lo} }
+	for i := range uint64(10) {
+		lost += s.write(of(i), &one)
 	}
-	if _, ok := s.read(server); ok {
-		t.Error("the session was replaced, and is still there")
+	s.drop(of(7))
+	s.drop(of(7))
+	lost += s.write(of(20), &one) + s.write(of(20), &one) // the second is in the place of the first
+	for i := range uint64(21) {
+		_, ok := s.read(of(i))
+		if want := i == 6 || i == 8 || i == 9 || i == 20; ok != want {
+			t.Errorf("server %d: it has a session: %v", i, ok)
+		}
 	}
-	s.drop(neighbour)
-	if _, ok := s.read(neighbour); ok {
-		t.Error("the session was dropped, and is still there")
+	if length, err := disk.Size("sessions"); lost != 6 || err != nil || length > 4*spillSlot {
+		t.Errorf("%d sessions are lost, and the file has %d bytes: %v", lost, length, err)
 	}
+}
+
+// A disk that does not finish a write costs sessions, and no other handshake waits for it.
+func TestSpill_aStuckDiskHoldsNobody(t *testing.T) {
+	server, one := storedSession(t)
+	synctest.Test(t, func(t *testing.T) {
+		disk := stuckDisk{vfs.NewMem(1), make(chan struct{})}
+		s := &spill{fsys: disk, name: "sessions", slots: 4}
+		written := make(chan int64)
+		go func() { written <- s.write(server, &one) }()
+		synctest.Wait()
+		if _, ok := s.read(server); ok {
+			t.Error("the session is not written yet, and there")
+		}
+		if lost := s.write(xxh3.Uint128{Lo: 1}, &one); lost != 1 {
+			t.Errorf("beside a stuck write, %d sessions are lost", lost)
+		}
+		s.drop(server)
+		close(disk.release)
+		if lost := <-written; lost != 0 {
+			t.Errorf("%d sessions are lost when the disk is well", lost)
+		}
+	})
+}
+
+// stuckDisk is a disk whose files take nothing until they are released.
+type stuckDisk struct {
+	vfs.FS
+	release chan struct{}
+}
+
+type stuckFile struct {
+	vfs.File
+	release chan struct{}
+}
+
+func (d stuckDisk) Create(name string) (vfs.File, error) {
+	f, err := d.FS.Create(name)
+	return stuckFile{f, d.release}, err
+}
+
+func (f stuckFile) WriteAt(b []byte, at int64) (int, error) {
+	<-f.release
+	return f.File.WriteAt(b, at)
 }
 
 // flip changes a byte of a file; a second time, it changes it back.

@@ -194,9 +194,12 @@ func (h *HostRules) RobotsIgnored() []string {
 func (h *HostRules) Add(texts []string) (taken int, err error) {
 	h.changes.Lock()
 	defer h.changes.Unlock()
-	h.mu.Lock()
-	taken, err = h.live.Grow(texts...)
-	h.mu.Unlock()
+	for _, text := range texts { // one by one: a hundred thousand would hold all readers for half a second
+		h.mu.Lock()
+		n, fault := h.live.Grow(text)
+		h.mu.Unlock()
+		taken, err = taken+n, errors.Join(err, fault)
+	}
 	if taken == 0 {
 		return 0, err
 	}

@@ -44,6 +44,8 @@ func afterHTTP2(before site.HTTP2Probe, p *fetch.Page, o outcome.Outcome) site.H
 		return site.HTTP2Failed
 	case before != site.HTTP2Failed:
 		return before
+	case p.HasHead() && p.Connection.TLS.HTTP2: // over a connection that was kept
+		return before
 	case p.HasHead():
 		return site.HTTP1Answered
 	default:

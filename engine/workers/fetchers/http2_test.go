@@ -1,0 +1,37 @@
+package fetchers
+
+import (
+	"testing"
+
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/state/site"
+	"orbweaver/internal/outcome"
+)
+
+// A site gets no more HTTP/2 after it has failed over it and answered over HTTP/1.1. An answer over HTTP/2, which may
+// come from another connection, decides nothing.
+func TestAfterHTTP2_onlyAnAnswerOverHTTP1Decides(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		before    site.HTTP2Probe
+		overHTTP2 bool
+		outcome   outcome.Outcome
+		want      site.HTTP2Probe
+	}{
+		{"a failure", site.NoHTTP2Probe, true, outcome.Reset, site.HTTP2Failed},
+		{"an answer", site.NoHTTP2Probe, true, outcome.OK, site.NoHTTP2Probe},
+		{"an answer over HTTP/1.1 after a failure", site.HTTP2Failed, false, outcome.OK, site.HTTP1Answered},
+		{"an answer over HTTP/2 after a failure", site.HTTP2Failed, true, outcome.OK, site.HTTP2Failed},
+		{"a failure over HTTP/1.1 as well", site.HTTP2Failed, false, outcome.Reset, site.NoHTTP2Probe},
+		{"decided", site.HTTP1Answered, false, outcome.OK, site.HTTP1Answered},
+	} {
+		p := new(fetch.Page)
+		p.Connection.TLS.HTTP2 = c.overHTTP2
+		if c.outcome == outcome.OK {
+			p.Raw, p.HeadLen, p.Status = make([]byte, 20), 20, 200
+		}
+		if got := afterHTTP2(c.before, p, c.outcome); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
