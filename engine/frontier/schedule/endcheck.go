@@ -106,9 +106,6 @@ type closing struct {
 	lastOutcome time.Time // when there was the last one
 }
 
-// closingPatience is how long a crawl that has reached its limit of pages waits for the next requisite.
-const closingPatience = 2 * time.Minute
-
 // isClosed reports whether a crawl that has reached its limit of pages has all requisites, or waits for them in vain.
 func (e *endCheck) isClosed(now time.Time) bool {
 	if !e.IsClosing() {
@@ -118,7 +115,7 @@ func (e *endCheck) isClosed(now time.Time) bool {
 	if done := n.Finished.Load() + n.RobotsFetched.Load(); done != e.closing.outcomes || e.closing.lastOutcome.IsZero() {
 		e.closing = closing{done, now}
 	}
-	if now.Sub(e.closing.lastOutcome) > closingPatience {
+	if now.Sub(e.closing.lastOutcome) > lifecycle.RequisitesMax {
 		return true
 	}
 	if !e.surplus.isDone || !e.nothingMoves() {

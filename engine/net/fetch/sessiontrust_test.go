@@ -44,7 +44,7 @@ func (s *rotatingServer) declinesSessions(cert tls.Certificate) {
 	s.now.Store(config)
 }
 
-// sessionsAnd returns Sessions, and a function that moves all of them to the file if isOnDisk. The file is sparse.
+// sessionsAnd returns Sessions, and a function that moves all of them to the file if isOnDisk.
 func sessionsAnd(t *testing.T, isOnDisk bool) (s *Sessions, settle func()) {
 	t.Helper()
 	s = NewSessions(10_000, vfs.Disk(), t.TempDir()+"/sessions")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orbweaver/engine/frontier/ending"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/options"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/plural"
@@ -139,8 +140,8 @@ func diskFull(f *Figures) (text, remedy, ifLifted string) {
 }
 
 func pageLimit(*Figures) (text, remedy, ifLifted string) {
-	return "--max-pages is reached, and page requisites are left",
-		"wait: the crawl ends when none comes for two minutes. ctl stop ends it now, ctl set max-pages=N lets it go on", ""
+	return lifecycle.RequisitesLeft, "wait: the crawl ends when none comes for " + lifecycle.RequisitesMax.String() +
+		". ctl stop ends it now, ctl set max-pages=N lets it go on", ""
 }
 
 func paused(f *Figures) (text, remedy, ifLifted string) {

@@ -14,8 +14,7 @@ type Figures struct {
 	Ended       string // the crawl has ended or stops: how; "" while it runs
 	Paused      string // the operator's pause; "" without one
 	AtPageLimit bool   // --max-pages is reached, and page requisites are left
-
-	Agents string // why the other agents keep exchanges from beginning; "" if they do not
+	Agents      string // why the other agents keep exchanges from beginning; "" if they do not
 
 	Connections Connections
 	Shortage    string // what this machine lacks: descriptors, ports; "" for nothing

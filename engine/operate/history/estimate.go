@@ -49,7 +49,7 @@ func (h *History) estimate(r *report.Report, now int64) (e Estimate) {
 		return e
 	}
 	if r.OnlyRequisites {
-		e.Sentence = "no estimate: --max-pages is reached, and page requisites are left"
+		e.Sentence = "no estimate: " + lifecycle.RequisitesLeft
 		return e
 	}
 	if r.URLsQueued == 0 {

@@ -370,7 +370,7 @@ func TestCollector_waitingNamesTheLimitOfPages(t *testing.T) {
 	r.Limits.SetWithRequisites(true)
 	r.Limits.Pages = 1
 	r.Limits.SetMaxPages(1)
-	want := "--max-pages is reached, and page requisites are left, until none comes for two minutes: " + before
+	want := "--max-pages is reached, and page requisites are left, until none comes for 2m0s: " + before
 	if got := r.Report(); got.Waiting != want || !got.OnlyRequisites {
 		t.Errorf("%s, only requisites: %v", got.Waiting, got.OnlyRequisites)
 	}

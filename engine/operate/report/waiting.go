@@ -19,7 +19,7 @@ import (
 func (c *Collector) waiting() string {
 	what := c.waitingMost()
 	if c.isClosing() {
-		what = "--max-pages is reached, and page requisites are left, until none comes for two minutes: " + what
+		what = fmt.Sprintf("%s, until none comes for %v: %s", lifecycle.RequisitesLeft, lifecycle.RequisitesMax, what)
 	}
 	if b := c.Numbers.Bodies(); b.Waiting > 0 {
 		what += fmt.Sprintf("; long bodies: %d waiting for room, %s in use with %d MiB (--max-body-files)",

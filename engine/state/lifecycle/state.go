@@ -23,6 +23,12 @@ const (
 // DrainMax is how long an orderly stop waits for exchanges under way before it aborts them.
 const DrainMax = 30 * time.Second
 
+// RequisitesMax is how long a crawl that has reached its limit of pages waits for the next page requisite.
+const RequisitesMax = 2 * time.Minute
+
+// RequisitesLeft is what such a crawl says.
+const RequisitesLeft = "--max-pages is reached, and page requisites are left"
+
 // The reasons in report.json.
 const (
 	ReasonComplete = "complete"

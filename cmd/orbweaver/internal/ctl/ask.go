@@ -292,9 +292,6 @@ func (c *Command) estimate(inv *command.Invocation) *history.Estimate {
 	if err != nil {
 		return nil
 	}
-	status, err := client.Status(inv.Context)
-	if err != nil {
-		return nil // the crawl has ended since it answered another question
-	}
+	status, _ := client.Status(inv.Context) // without an answer, the crawl has ended since it answered another question
 	return status.Estimate
 }
