@@ -40,7 +40,7 @@ import (
 	"orbweaver/engine/traps"
 	"orbweaver/engine/workers/parsers"
 	"orbweaver/internal/closers"
-	"orbweaver/internal/mpmc"
+	"orbweaver/internal/handoff"
 	"orbweaver/internal/notify"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
@@ -93,11 +93,11 @@ type policy struct {
 // queues is what the loops share: what goes from one to the next, and what wakes them.
 type queues struct {
 	pool       *fetch.Pool
-	todo       *mpmc.Queue[visit.Visit] // feeder -> fetch workers
-	results    *visit.ResultQueue       // fetch workers -> returner
-	shares     *visit.Shares            // of slow hosts in the fetch workers
-	pages      chan *fetch.Page         // fetch workers -> parse workers
-	unresolved *sites.UnresolvedQueue   // distributor -> resolve loops
+	todo       *handoff.Queue[visit.Result] // feeder -> fetch workers
+	results    *visit.ResultQueue           // fetch workers -> returner
+	shares     *visit.Shares                // of slow hosts in the fetch workers
+	pages      chan *fetch.Page             // fetch workers -> parse workers
+	unresolved *sites.UnresolvedQueue       // distributor -> resolve loops
 	finished   *journal.FinishedURLs
 	inFlight   *attempt.InFlight
 	exchanges  *underway.Table // of the fetch workers

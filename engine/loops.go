@@ -40,8 +40,9 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 	}
 	last, polite := r.loops.checkpoints.Last(), &r.cfg.Politeness
 	f := &schedule.Feeder{
-		Steps: &d.Journal.Steps, Workbench: d.Workbench, Todo: q.todo, MaxLeased: q.results.Cap() / 2,
-		Workers: r.cfg.Workers.Fetchers, Network: r.outages.Network, Gate: r.outages.Gate, Wake: q.feederWake,
+		Steps: &d.Journal.Steps, Workbench: d.Workbench, Todo: q.todo, Results: q.results,
+		MaxLeased: r.cfg.Workers.Fetchers + q.todo.Room(), Workers: r.cfg.Workers.Fetchers,
+		Network: r.outages.Network, Gate: r.outages.Gate, Wake: q.feederWake,
 		Ready: d.Ready, Front: r.loops.front, WakeDistributor: q.wakeDistributor,
 		NotBefore: last.FirstRequest(r.policy.hostRules.LongestDelay(polite), polite.CrawlDelayMax, time.Now()),
 		IsClosing: p.limits.IsClosing, Bandwidth: r.cfg.Fetch.Bandwidth, Shares: q.shares, Backlog: r.loops.backlog,
@@ -89,14 +90,10 @@ func (r *runner) startLate(ctx context.Context, g *lifecycle.Group) {
 }
 
 // startWorkers starts the workers that fetch and parse; exchanges aborts what the first do, abort the others.
-func (r *runner) startWorkers(exchanges, abort, forever context.Context, fetching, parsing *lifecycle.Group) error {
+func (r *runner) startWorkers(exchanges, abort context.Context, fetching, parsing *lifecycle.Group) error {
 	shared, crawl := r.fetchersCrawl(), r.parsing()
 	for i := range r.cfg.Workers.Fetchers {
-		w := fetchers.NewWorker(shared, i)
-		fetching.Go("fetch", func() error {
-			defer w.Close()
-			return w.Run(exchanges, forever)
-		})
+		fetching.Go("fetch", func() error { return fetchers.Work(exchanges, shared, i) })
 	}
 	for range r.cfg.Workers.Parsers + r.cfg.Workers.Hooked {
 		encoder, err := r.cfg.Archive.Encoder(r.cfg.Fetch.Long.Files.NewScratch())

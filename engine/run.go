@@ -53,7 +53,7 @@ func (r *runner) crawl(ctx context.Context) error {
 	r.startLate(lateCtx, late)
 	exchanges, hangUp := context.WithCancelCause(abort)
 	defer hangUp(nil)
-	if err := r.startWorkers(exchanges, abort, forever, fetching, parsing); err != nil {
+	if err := r.startWorkers(exchanges, abort, fetching, parsing); err != nil {
 		cancel(err)
 	}
 	returning.Go("return", func() error { return r.loops.returner.ReturnVisits(forever) })

@@ -30,7 +30,7 @@ import (
 	"orbweaver/engine/state/visit"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/workers/parsers"
-	"orbweaver/internal/mpmc"
+	"orbweaver/internal/handoff"
 	"orbweaver/internal/options"
 	"orbweaver/sieve/fpcache"
 )
@@ -141,9 +141,8 @@ func (o *opener) wirePolicy() {
 
 // make makes the queues whose size depends on the configuration.
 func (q *queues) make(cfg *Config, hashSeed uint64) {
-	leases := cfg.Workers.Fetchers + max(cfg.Workers.Fetchers/2, 64)
-	q.todo = mpmc.New[visit.Visit](leases - cfg.Workers.Fetchers)
-	q.results = visit.NewResultQueue(2 * leases)
+	q.todo = handoff.New[visit.Result](max(cfg.Workers.Fetchers/2, 64))
+	q.results = visit.NewResultQueue()
 	q.pages = make(chan *fetch.Page, 4*cfg.Workers.Parsers)
 	q.pool, q.exchanges = fetch.NewPool(cfg.Workers.Pages(cfg.Fetch.BufferMax())), underway.NewTable(cfg.Workers.Fetchers)
 	q.parsed = fpcache.New(max(cfg.Admission.CacheMemory/16, 1<<16), hashSeed)

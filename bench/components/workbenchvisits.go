@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"orbweaver/engine/state/site"
+	"orbweaver/engine/state/visit"
 	"orbweaver/internal/cputime"
-	"orbweaver/internal/mpmc"
+	"orbweaver/internal/handoff"
+	"orbweaver/internal/notify"
 	"orbweaver/workbench"
 )
 
@@ -82,46 +84,34 @@ func (h *hostSet) visit(ctx context.Context, m *Meter) error {
 
 // visitThroughQueues is visit as the engine does it: a feeder, a queue, workers, a queue, a returner.
 func (h *hostSet) visitThroughQueues(ctx context.Context, m *Meter) error {
-	todo := mpmc.New[benchVisit](visitWorkers / 2)
-	done := mpmc.New[benchVisit](2 * (visitWorkers + visitWorkers/2))
+	todo, done := handoff.New[visit.Result](visitWorkers/2), visit.NewResultQueue()
 	var workers, returner sync.WaitGroup
 	for range visitWorkers {
+		taker := todo.NewTaker()
 		workers.Go(func() {
-			for {
-				v, err := todo.TakeNext(ctx)
-				if err != nil || done.Put(ctx, v) != nil {
-					return
-				}
+			for r, ok := taker.Next(); ok; r, ok = taker.Next() {
+				done.Put(r)
 			}
 		})
 	}
-	now, left := h.now, visitsFor(h.hosts)
+	now, left, room := h.now, visitsFor(h.hosts), make(chan struct{}, 1)
 	returner.Go(func() {
-		batch := make([]benchVisit, 0, returnBatch)
-		for {
-			v, err := done.TakeNext(ctx)
-			if err != nil {
-				return
-			}
-			for batch = append(batch[:0], v); len(batch) < returnBatch; batch = append(batch, v) {
-				var more bool
-				if v, more = done.TryTake(); !more {
-					break
-				}
-			}
-			h.workbench.Prefetch(batch)
-			for i := range batch {
-				h.workbench.Release(&batch[i], release(&batch[i], now), now)
-			}
+		for open := true; open; {
+			open, _ = done.Wait(context.WithoutCancel(ctx))
+			h.returnVisits(done, now)
+			notify.Send(room)
 		}
 	})
+	moved := make([]*visit.Result, 0, visitBatch)
 	for began := time.Now(); left > 0 && ctx.Err() == nil; began = time.Now() {
-		h.visits = h.workbench.Acquire(h.now, h.visits[:0], visitBatch)
-		for _, v := range h.visits {
-			if err := todo.Put(ctx, v); err != nil {
-				break
-			}
+		for todo.Room() < visitBatch {
+			<-room
 		}
+		h.visits, moved = h.workbench.Acquire(h.now, h.visits[:0], visitBatch), moved[:0]
+		for i := range h.visits {
+			moved = append(moved, done.New(&h.visits[i]))
+		}
+		todo.Put(moved)
 		left -= int64(len(h.visits))
 		m.Done(int64(len(h.visits)), time.Since(began))
 		h.advance(visitBatch)
@@ -134,4 +124,23 @@ func (h *hostSet) visitThroughQueues(ctx context.Context, m *Meter) error {
 		return errors.New("a Visit was not released")
 	}
 	return ctx.Err()
+}
+
+// returnVisits releases the Visits that are done.
+func (h *hostSet) returnVisits(done *visit.ResultQueue, now time.Time) {
+	var results [returnBatch]*visit.Result
+	var batch [returnBatch]benchVisit
+	for n := returnBatch; n == returnBatch; {
+		for n = 0; n < returnBatch; n++ {
+			if results[n] = done.TryTake(); results[n] == nil {
+				break
+			}
+			batch[n] = results[n].Visit
+		}
+		h.workbench.Prefetch(batch[:n])
+		for i := range n {
+			h.workbench.Release(&batch[i], release(&batch[i], now), now)
+			done.Recycle(results[i])
+		}
+	}
 }

@@ -131,7 +131,7 @@ func TestPlantedCode(t *testing.T) {
 		{"queues", "workbench/a.go", code("", "var c = make(chan int, 4)"), "makes a queue"},
 		{"queues", "workbench/a.go", code("", "var c = make(chan []byte)"), "makes a queue"},
 		{"queues", "workbench/a.go", code("", "var c = make(chan struct{ n int }, 1)"), "makes a queue"},
-		{"queues", "workbench/a.go", code("orbweaver/internal/mpmc", "var q = mpmc.New[int](4)"), "makes a queue"},
+		{"queues", "workbench/a.go", code("orbweaver/internal/handoff", "var q = handoff.New[int](4)"), "makes a queue"},
 		{"queues", "workbench/a.go", code("", "var c = make(chan struct{}, 1)"), ""},
 		{"queues", queuesPage, queueRow, "take the row out"},
 		{"queues", queuesPage, "\n| `workbench/open.go`: `func Open() {` | a |\n", "each row is"},

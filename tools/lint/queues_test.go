@@ -12,7 +12,7 @@ import (
 const queuesPage = "tools/lint/queues.md"
 
 // queueMakers are the functions that make queues, apart from make.
-const queueMakers = "orbweaver/internal/mpmc.New orbweaver/virtualize/diskq.Open " +
+const queueMakers = "orbweaver/internal/handoff.New orbweaver/virtualize/diskq.Open " +
 	"orbweaver/engine/state/visit.NewResultQueue orbweaver/engine/frontier/sites.NewUnresolvedQueue"
 
 // queueRow is the begin of a row of queuesPage, with its number of columns.
@@ -34,7 +34,7 @@ func checkQueues(h *tree) (faults []string) {
 		faults = append(faults, queuesPage+": each row is | `file`: `code` | puts | takes | room | one more | closes |")
 	}
 	h.each(func(f *goFile, n ast.Node) {
-		if outside(f.path) && !ofPrograms(f.path) || f.dir == "internal/mpmc" || strings.HasSuffix(f.dir, "test") {
+		if outside(f.path) && !ofPrograms(f.path) || f.dir == "internal/handoff" || strings.HasSuffix(f.dir, "test") {
 			return // not of the product, or a kit for tests
 		}
 		call, ok := n.(*ast.CallExpr)

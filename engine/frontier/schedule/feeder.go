@@ -9,7 +9,7 @@ import (
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/visit"
 	"orbweaver/engine/store/journal"
-	"orbweaver/internal/mpmc"
+	"orbweaver/internal/handoff"
 	"orbweaver/workbench"
 )
 
@@ -22,9 +22,10 @@ import (
 type Feeder struct {
 	Steps           *journal.Steps
 	Workbench       *visit.Workbench
-	Todo            *mpmc.Queue[visit.Visit] // filled by the Feeder only
-	MaxLeased       int                      // Visits that are out at most: the queue of Results has room for all
-	Workers         int                      // fetch workers that there are
+	Todo            *handoff.Queue[visit.Result] // filled by the Feeder only
+	Results         *visit.ResultQueue           // has the Results that Visits are moved in
+	MaxLeased       int                          // Visits that are out at most
+	Workers         int                          // fetch workers that there are
 	Network         *outage.Network
 	Gate            *outage.Gate
 	Wake            chan struct{} // something may be due, a Visit is back, or the number of Visits that may be out changed
@@ -38,6 +39,7 @@ type Feeder struct {
 	NotBefore       time.Time // after a kill, which host was asked last is not known: no host is asked before this time
 
 	visits []visit.Visit
+	moved  []*visit.Result
 	out    int // Visits that were out after the last batch
 }
 
@@ -82,7 +84,7 @@ func (f *Feeder) feed(now time.Time) (moved int, full bool) {
 	if held == most {
 		room = max(room, f.Shares.PromptRoom(active))
 	}
-	room = min(feedBatch, f.Bandwidth.VisitsMax(), f.Todo.Cap()-f.Todo.Len(), room)
+	room = min(feedBatch, f.Bandwidth.VisitsMax(), f.Todo.Room(), room)
 	if room <= 0 {
 		f.Steps.End()
 		return 0, true
@@ -96,12 +98,12 @@ func (f *Feeder) feed(now time.Time) (moved int, full bool) {
 	f.divide(active, now)
 	f.out = leased + len(f.visits)
 	f.Steps.End()
+	f.moved = f.moved[:0]
 	for i := range f.visits {
-		if !f.Todo.TryPut(f.visits[i]) {
-			panic("BUG: schedule: the Feeder moves more Visits than its queue has room for")
-		}
+		f.moved = append(f.moved, f.Results.New(&f.visits[i]))
 		f.visits[i] = visit.Visit{}
 	}
+	f.Todo.Put(f.moved)
 	return moved, false
 }
 
@@ -145,12 +147,13 @@ func (f *Feeder) divide(active int, now time.Time) {
 // takeBack returns up to n Visits to the workbench that no fetch worker has taken, and how many these are.
 func (f *Feeder) takeBack(n int, now time.Time) (taken int) {
 	for ; taken < n; taken++ {
-		v, ok := f.Todo.TryTake()
-		if !ok {
+		r := f.Todo.TakeBack()
+		if r == nil {
 			return taken
 		}
-		f.Workbench.Release(&v, workbench.Release{Unused: v.Items}, now)
-		f.Shares.GiveBack(v.Class)
+		f.Workbench.Release(&r.Visit, workbench.Release{Unused: r.Visit.Items}, now)
+		f.Shares.GiveBack(r.Visit.Class)
+		f.Results.Recycle(r)
 		f.Bandwidth.GiveBack()
 	}
 	return taken

@@ -15,7 +15,7 @@ import (
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/state/visit"
-	"orbweaver/internal/mpmc"
+	"orbweaver/internal/handoff"
 	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"
@@ -47,7 +47,8 @@ func newFeederRig(t *testing.T, siteCount int, change func(f *Feeder)) *feederRi
 	g.feeder = &Feeder{
 		IsClosing: func() bool { return false }, Bandwidth: bandwidth.Unlimited(),
 		Shares: visit.NewShares(filter.Domain),
-		Steps:  g.Steps, Workbench: g.Workbench, Todo: mpmc.New[visit.Visit](16), MaxLeased: 32, Workers: 16,
+		Steps:  g.Steps, Workbench: g.Workbench, Todo: handoff.New[visit.Result](16),
+		Results: visit.NewResultQueue(), MaxLeased: 32, Workers: 16,
 		Network: outage.NewNetwork(16, func(string, ...any) {}), Gate: g.Gate,
 		Wake: wake, Ready: g.Ready, Front: g.Front, WakeDistributor: func() { g.woken++ },
 		Backlog: &Backlog{Pages: &g.pagesOut, WakeFeeder: func() { notify.Send(wake) }},
@@ -70,21 +71,24 @@ func newFeederRig(t *testing.T, siteCount int, change func(f *Feeder)) *feederRi
 // work starts the fetch workers, whose exchanges take a time. begin is called by one at a time with each Visit, and end
 // returns what the Visit has become.
 func (g *feederRig) work(
-	t *testing.T, exchange time.Duration, begin func(v *visit.Visit), end func(v *visit.Visit) workbench.Release,
+	exchange time.Duration, begin func(v *visit.Visit), end func(v *visit.Visit) workbench.Release,
 ) (workers *sync.WaitGroup) {
 	workers = new(sync.WaitGroup)
 	for range g.feeder.Workers {
+		taker := g.feeder.Todo.NewTaker()
 		workers.Go(func() {
-			for v, err := g.feeder.Todo.TakeNext(t.Context()); err == nil; v, err = g.feeder.Todo.TakeNext(t.Context()) {
+			for r, ok := taker.Next(); ok; r, ok = taker.Next() {
+				v := &r.Visit
 				g.mu.Lock()
-				begin(&v)
+				begin(v)
 				g.mu.Unlock()
 				time.Sleep(exchange)
 				g.mu.Lock()
-				r := end(&v)
+				release := end(v)
 				g.mu.Unlock()
-				g.Workbench.Release(&v, r, time.Now())
+				g.Workbench.Release(v, release, time.Now())
 				g.feeder.Shares.GiveBack(v.Class)
+				g.feeder.Results.Recycle(r)
 				notify.Send(g.feeder.Wake)
 			}
 		})
@@ -103,11 +107,11 @@ func (g *feederRig) setActive(workers int) {
 func (g *feederRig) take() (visits []visit.Visit) {
 	synctest.Wait()
 	for {
-		v, ok := g.feeder.Todo.TryTake()
-		if !ok {
+		r := g.feeder.Todo.TakeBack()
+		if r == nil {
 			return visits
 		}
-		visits = append(visits, v)
+		visits = append(visits, r.Visit)
 	}
 }
 
@@ -259,7 +263,7 @@ func TestFeeder_theLimitChangesWhileWorkersFetch(t *testing.T) {
 		}
 		var busy, peak, fetched int
 		next := map[string]int{}
-		workers := g.work(t, exchange, func(v *visit.Visit) {
+		workers := g.work(exchange, func(v *visit.Visit) {
 			busy, fetched = busy+1, fetched+1
 			peak = max(peak, busy)
 			if it := queued.MustDecode(v.Items[0]); string(it.Rest) != fmt.Sprintf("/%d", next[string(v.Key)]) {
@@ -293,7 +297,7 @@ func TestFeeder_theLimitChangesWhileWorkersFetch(t *testing.T) {
 	})
 }
 
-// So many Visits are out at most as the queue of Results has room for, and more when some are back.
+// As many Visits are out as may be, and more when some are back.
 func TestFeeder_leasesNoMoreThanItMay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newFeederRig(t, 5, func(f *Feeder) { f.MaxLeased = 2 })
@@ -359,7 +363,7 @@ func TestFeeder_asksManyNewSitesWithoutIdleWorkers(t *testing.T) {
 			g.Workbench.Push(vs, path("/"))
 		}
 		var fetched, busy, peak int
-		workers := g.work(t, exchange, func(*visit.Visit) {
+		workers := g.work(exchange, func(*visit.Visit) {
 			busy, fetched = busy+1, fetched+1
 			peak = max(peak, busy)
 		}, func(*visit.Visit) workbench.Release {

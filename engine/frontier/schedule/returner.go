@@ -31,7 +31,7 @@ type Returner struct {
 	WakeDistributor func()
 
 	// Of Drain, which runs in a step of the Returner or while all steps stand still.
-	batch  [foldBatch]visit.Result
+	batch  [foldBatch]*visit.Result
 	visits [foldBatch]visit.Visit
 }
 
@@ -71,16 +71,17 @@ func (r *Returner) Drain(limit int) (more bool, err error) {
 	n := foldBatch
 	for ; n == foldBatch && limit > 0 && err == nil; limit -= n {
 		for n = 0; n < foldBatch; n++ {
-			result, ok := r.Results.TryTake()
-			if !ok {
+			result := r.Results.TryTake()
+			if result == nil {
 				break
 			}
 			r.batch[n], r.visits[n] = result, result.Visit
 		}
 		r.Workbench.Prefetch(r.visits[:n])
 		for i := range n {
-			err = errors.Join(err, r.fold(&r.batch[i]))
-			r.batch[i], r.visits[i] = visit.Result{}, visit.Visit{}
+			err = errors.Join(err, r.fold(r.batch[i]))
+			r.Results.Recycle(r.batch[i])
+			r.batch[i], r.visits[i] = nil, visit.Visit{}
 		}
 	}
 	return n == foldBatch && err == nil, err

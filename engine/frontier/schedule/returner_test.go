@@ -27,7 +27,7 @@ func TestReturner_hasNoVisitAtACheckpoint(t *testing.T) {
 	b.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), now)
 	r := &Returner{
 		Cluster: cluster.Alone{},
-		Steps:   new(journal.Steps), Workbench: b, Results: visit.NewResultQueue(4), Unresolved: sites.NewUnresolvedQueue(),
+		Steps:   new(journal.Steps), Workbench: b, Results: visit.NewResultQueue(), Unresolved: sites.NewUnresolvedQueue(),
 		WakeFeeder: func() {}, WakeDistributor: func() {}, Shares: visit.NewShares(filter.Domain),
 	}
 	over := make(chan error)

@@ -2,14 +2,15 @@ package visit
 
 import (
 	"context"
+	"sync/atomic"
 
 	"orbweaver/engine/state/site"
-	"orbweaver/internal/mpmc"
 	"orbweaver/internal/notify"
 	"orbweaver/workbench"
 )
 
-// Result is a Visit that returns to the workbench, with what it has found.
+// Result is a Visit on its way: from the Feeder to a fetch worker, and back to the workbench with what it has found.
+// The same Result is used for one Visit after another. A loop that has passed it on does not use it any more.
 type Result struct {
 	Visit   Visit
 	Release workbench.Release
@@ -17,37 +18,86 @@ type Result struct {
 	RequeueLast    bool
 	RobotsRedirect *site.RobotsRedirect // nil unless the robots.txt of the site redirects to another site
 	RobotsAnswer   *site.RobotsAnswer   // nil unless robots.txt files of other sites redirect here
+
+	next *Result // in a list
 }
 
-// ResultQueue takes finished Visits from the fetch workers to the returner.
+// list is a list of Results. Any goroutine pushes, one at a time takes all. Neither ever waits for the other.
+type list struct{ last atomic.Pointer[Result] }
+
+func (l *list) push(r *Result) {
+	for {
+		r.next = l.last.Load()
+		if l.last.CompareAndSwap(r.next, r) {
+			return
+		}
+	}
+}
+
+// takeAll returns the last Result of the list, with the one before it as next.
+func (l *list) takeAll() *Result { return l.last.Swap(nil) }
+
+// ResultQueue takes finished Visits from the fetch workers to the returner, and used Results back to the Feeder. It has
+// no limit of its own: there are as many Results as Visits have been out at one time.
 //
 // Promise: while the checkpoint lock is held, a Visit is either in the queue or folded into the workbench. So the
 // returner waits for a signal, and takes a Visit only within a step. Otherwise it would wait for the checkpoint lock
 // with a Visit in hand, and a checkpoint would save the URL with its site although its Page has already counted it as
 // done.
 type ResultQueue struct {
-	results *mpmc.Queue[Result]
-	signal  chan struct{} // capacity 1: there may be Visits
+	finished list
+	oldest   *Result       // taken from finished: the next for the returner, and those after it
+	signal   chan struct{} // capacity 1: there may be Visits
+
+	used list
+	free *Result // taken from used, for the Feeder
 }
 
-// NewResultQueue returns a queue with room for capacity Visits.
-func NewResultQueue(capacity int) *ResultQueue {
-	return &ResultQueue{results: mpmc.New[Result](capacity), signal: make(chan struct{}, 1)}
-}
+// NewResultQueue returns an empty queue.
+func NewResultQueue() *ResultQueue { return &ResultQueue{signal: make(chan struct{}, 1)} }
 
-// Cap is the number of Visits for which there is room.
-func (q *ResultQueue) Cap() int { return q.results.Cap() }
-
-// Put adds a Visit within a step. It never waits: there is room for all Visits.
-func (q *ResultQueue) Put(r *Result) {
-	if !q.results.TryPut(*r) {
-		panic("BUG: visit: the queue has less room than there are Visits")
+// New returns a Result for a Visit that is out from now on. Only the Feeder calls it.
+func (q *ResultQueue) New(v *Visit) *Result {
+	if q.free == nil {
+		q.free = q.used.takeAll()
 	}
+	r := q.free
+	if r == nil {
+		return &Result{Visit: *v}
+	}
+	q.free, r.next = r.next, nil
+	r.Visit = *v
+	return r
+}
+
+// Put adds a finished Visit, within a step.
+func (q *ResultQueue) Put(r *Result) {
+	q.finished.push(r)
 	notify.Send(q.signal)
 }
 
-// TryTake removes the oldest Visit, if there is one. The caller holds the checkpoint lock, shared or exclusive.
-func (q *ResultQueue) TryTake() (Result, bool) { return q.results.TryTake() }
+// TryTake removes the oldest finished Visit; nil if there is none. The caller is the returner in a step, or the
+// checkpointer with the exclusive lock.
+func (q *ResultQueue) TryTake() *Result {
+	if q.oldest == nil {
+		for r := q.finished.takeAll(); r != nil; { // the last one first
+			before := r.next
+			r.next, q.oldest = q.oldest, r
+			r = before
+		}
+	}
+	r := q.oldest
+	if r != nil {
+		q.oldest, r.next = r.next, nil
+	}
+	return r
+}
+
+// Recycle takes a Result that has been used, and empties it.
+func (q *ResultQueue) Recycle(r *Result) {
+	*r = Result{}
+	q.used.push(r)
+}
 
 // Wait waits until there may be a Visit to take. After Close it does not wait, and open is false.
 func (q *ResultQueue) Wait(ctx context.Context) (open bool, err error) {

@@ -1,9 +1,8 @@
 package visit
 
 import (
-	"context"
-
 	"orbweaver/engine/state/site"
+	"orbweaver/internal/handoff"
 	"orbweaver/workbench"
 )
 
@@ -18,6 +17,6 @@ type (
 
 // Source is where fetch workers take Visits from: the queue that the Feeder alone fills.
 type Source interface {
-	// TakeNext removes the oldest Visit. It waits while there is none, and returns mpmc.ErrClosed after the last one.
-	TakeNext(ctx context.Context) (Visit, error)
+	// NewTaker makes the end of the queue for one fetch worker.
+	NewTaker() *handoff.Taker[Result]
 }

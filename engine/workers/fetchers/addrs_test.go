@@ -56,8 +56,8 @@ func TestADeadAddressIsPassedAtOnce(t *testing.T) {
 						if !slices.Equal(items, []string{"/page"}) {
 							t.Fatalf("items %q", items)
 						}
-						v = &r.Visit
-						v.Addr = next
+						v = r
+						v.Visit.Addr = next
 					}
 					r := g.visit(t, v)
 					if r.Release.Replace.IsValid() || r.Visit.Site.Failures != 0 || len(g.server.asked) != 1 {
@@ -85,8 +85,8 @@ func TestAHostWithoutLivingAddressWaits(t *testing.T) {
 			if due < want || due > want+want/4 || r.Release.Kill {
 				t.Errorf("after failure %d the site is due in %v, want %v", round+1, due, want)
 			}
-			v = &r.Visit
-			v.Addr = r.Release.Replace
+			v = r
+			v.Visit.Addr = r.Release.Replace
 		}
 	})
 }

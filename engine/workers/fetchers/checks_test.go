@@ -106,7 +106,7 @@ func (w *checkWorld) ask(t *testing.T) (row string, follows verdict) {
 	t.Helper()
 	c := &w.current
 	w.visit.Items = [][]byte{queued.Append(nil, &w.item)}
-	c.begin(&w.visit, !w.cluster.foreign)
+	c.begin(&visit.Result{Visit: w.visit}, !w.cluster.foreign)
 	for i, rows := range []checkTable{w.checks.visit, w.checks.item, w.checks.exchange} {
 		if i == 1 {
 			c.beginItem(0)
@@ -340,7 +340,7 @@ func TestSitesOfGroupsShareTheirAddress(t *testing.T) {
 	ask := func(w *checkWorld) verdict {
 		t.Helper()
 		w.visit.Items = [][]byte{queued.Append(nil, &w.item)}
-		w.current.begin(&w.visit, true)
+		w.current.begin(&visit.Result{Visit: w.visit}, true)
 		v, err := w.checks.isAddrDenied(t.Context(), &w.current)
 		if err != nil {
 			t.Fatal(err)

@@ -374,7 +374,7 @@ func (t *consequences) hasNextAddr(c *current, o outcome.Outcome) bool {
 // retryItem returns an item that is tried again. If its failure counts as a try, it comes after some other items of
 // this Visit, and else after all others of its site.
 func (t *consequences) retryItem(c *current, o outcome.Outcome, own bool, item []byte) {
-	r, before := &c.result, 0
+	r, before := c.result, 0
 	if c.site.HasAnswered && o != outcome.Stale && (o.Class() == outcome.ClassFault || o.Class() == outcome.ClassBusy) {
 		before = min(len(r.Release.Unused), passedItems)
 		r.RequeueLast = !own || c.ofPage

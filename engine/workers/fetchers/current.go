@@ -36,7 +36,7 @@ func (k requestKind) inTable() underway.Kind {
 
 // current is the Visit that a worker holds, and the item of it that the worker is about to fetch.
 type current struct {
-	result   visit.Result        // with which the Visit will return
+	result   *visit.Result       // with which the Visit will return
 	site     site.State          // changed here, and stored with the result
 	settings filter.HostSettings // of the host
 	now      time.Time           // when the checks of the Visit began
@@ -68,13 +68,13 @@ type refusal struct {
 }
 
 // begin takes a Visit. owned says that this agent owns the site.
-func (c *current) begin(v *visit.Visit, owned bool) {
+func (c *current) begin(r *visit.Result, owned bool) {
 	invariants.Mangle(c.url)
 	invariants.Mangle(c.rule)
 	invariants.Mangle(c.lines[:cap(c.lines)])
-	c.result = visit.Result{
-		Visit: *v, Release: workbench.Release{Unused: v.Items, SiteDue: v.SiteDue, IPDue: v.IPDue},
-	}
+	v := &r.Visit
+	r.Release = workbench.Release{Unused: v.Items, SiteDue: v.SiteDue, IPDue: v.IPDue}
+	c.result = r
 	c.site, c.settings = v.Site, filter.HostSettings{}
 	c.foreign, c.holders, c.now, c.lines = !owned, nil, time.Now(), c.lines[:0]
 }

@@ -145,7 +145,9 @@ func (s *settlement) put(c *current) {
 	}
 	s.giveAddress(c)
 	c.result.Visit.Site = c.site
-	s.results.Put(&c.result)
+	r := c.result
+	c.result = nil // the returner has it now
+	s.results.Put(r)
 }
 
 // giveAddress ends the lease of the address.

@@ -41,13 +41,13 @@ func TestSettlement_returnsTheItemOfTheVisitAndNotThatOfThePage(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, stop)
 		v := visitOf(known())
-		v.Items = [][]byte{queued.Append(nil, &queued.URL{Tries: 9, Depth: 1, Rest: []byte("/mine")})}
+		v.Visit.Items = [][]byte{queued.Append(nil, &queued.URL{Tries: 9, Depth: 1, Rest: []byte("/mine")})}
 		if err := w.visit(ctx, v); err != nil {
 			t.Fatal(err)
 		}
-		r, ok := g.crawl.Queues.Results.TryTake()
-		if !ok || len(r.Release.Front) != 1 {
-			t.Fatalf("the Visit returned: %v, with %q in front", ok, pathsOf(r.Release.Front))
+		r := g.crawl.Queues.Results.TryTake()
+		if len(r.Release.Front) != 1 {
+			t.Fatalf("the Visit returned with %q in front", pathsOf(r.Release.Front))
 		}
 		page := w.pool.TryGet() // the next holder: another site
 		theirs := queued.URL{Tries: 9, Depth: 1, Rest: []byte("/oops")}

@@ -3,7 +3,6 @@ package fetchers
 import (
 	"bytes"
 	"context"
-	"errors"
 	"time"
 
 	"orbweaver/engine/net/fetch"
@@ -15,14 +14,12 @@ import (
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/state/visit"
 	"orbweaver/engine/store/journal"
-	"orbweaver/internal/mpmc"
 	"orbweaver/internal/outcome"
 )
 
 // Worker is a fetch worker. It holds at most one Visit, one connection and one Page at a time. The workers of a crawl
 // are all alike, and there are thousands. Only its number tells one from the others.
 type Worker struct {
-	todo         visit.Source
 	pool         *fetch.Pool
 	cluster      cluster.VisitGate
 	shortage     *outage.Shortage
@@ -35,11 +32,32 @@ type Worker struct {
 	settlement   settlement
 }
 
+// Work takes Visits as the worker with number id, from 0, until the queue of Visits is closed and empty. exchanges
+// cancels exchanges. It does not end Work, since each Visit must return. The worker is made when its first Visit comes,
+// since few of those that may work do so in most crawls.
+func Work(exchanges context.Context, crawl *Crawl, id int) error {
+	todo := crawl.Queues.Todo.NewTaker()
+	r, ok := todo.Next()
+	if !ok {
+		return nil
+	}
+	w := NewWorker(crawl, id)
+	defer w.Close()
+	for flow := w.exchange.fetcher.Flow(); ok; r, ok = todo.Next() {
+		flow.BeginVisit()
+		if err := w.visit(exchanges, r); err != nil {
+			return err
+		}
+		flow.EndVisit()
+	}
+	return nil
+}
+
 // NewWorker returns the worker with number id, from 0.
 func NewWorker(crawl *Crawl, id int) *Worker {
 	o, q, terms, records := &crawl.Options, &crawl.Queues, crawl.Settings, crawl.Records
 	w := &Worker{
-		todo: q.Todo, pool: q.Pool, cluster: crawl.Cluster, shortage: crawl.Outages.Shortage, stopping: o.Stopping,
+		pool: q.Pool, cluster: crawl.Cluster, shortage: crawl.Outages.Shortage, stopping: o.Stopping,
 	}
 	w.exchange = exchange{
 		cluster: crawl.Cluster, shares: q.Shares, table: q.Exchanges, fetcher: fetch.NewFetcher(o.Fetch, o.Dialer, q.Pool),
@@ -70,30 +88,10 @@ func NewWorker(crawl *Crawl, id int) *Worker {
 // Close closes the connection of a worker that does not run any more.
 func (w *Worker) Close() { w.exchange.close() }
 
-// Run takes Visits until the queue of Visits is closed and empty. exchanges cancels exchanges. It does not end Run,
-// since each Visit must return; forever does, but no orderly stop ends it.
-func (w *Worker) Run(exchanges, forever context.Context) error {
-	for {
-		v, err := w.todo.TakeNext(forever)
-		if err != nil {
-			if errors.Is(err, mpmc.ErrClosed) {
-				return nil
-			}
-			return err
-		}
-		flow := w.exchange.fetcher.Flow()
-		flow.BeginVisit()
-		if err := w.visit(exchanges, &v); err != nil {
-			return err
-		}
-		flow.EndVisit()
-	}
-}
-
 // visit makes at most one exchange with the site, and returns the Visit.
-func (w *Worker) visit(ctx context.Context, v *visit.Visit) error {
-	c := &w.current
-	c.begin(v, w.cluster.Owns(v.Key))
+func (w *Worker) visit(ctx context.Context, r *visit.Result) error {
+	c, v := &w.current, &r.Visit
+	c.begin(r, w.cluster.Owns(v.Key))
 	follows, err := w.checks.visit.ask(ctx, &w.checks, c)
 	for i := 0; i < len(v.Items) && follows != giveBack && err == nil; i++ {
 		c.beginItem(i)

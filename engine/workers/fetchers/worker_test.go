@@ -32,7 +32,7 @@ import (
 	"orbweaver/engine/store/crawllog"
 	"orbweaver/engine/store/journal"
 	"orbweaver/engine/store/recrawl"
-	"orbweaver/internal/mpmc"
+	"orbweaver/internal/handoff"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 )
@@ -99,7 +99,7 @@ func newRig(t *testing.T, responses map[string]string) *rig {
 			Fetch: fetch.Options{UserAgent: "test"}, HashSeed: 1, Dialer: g.server, Stopping: g.stop,
 		},
 		Queues: Queues{
-			Todo: mpmc.New[visit.Visit](8), Results: visit.NewResultQueue(8), Shares: visit.NewShares(filter.Domain),
+			Todo: handoff.New[visit.Result](8), Results: visit.NewResultQueue(), Shares: visit.NewShares(filter.Domain),
 			Exchanges: underway.NewTable(1), Pool: fetch.NewPool(fetch.PoolOptions{Pages: 4}), Pages: g.pages,
 			PagesOut: new(atomic.Int64),
 		},
@@ -124,22 +124,22 @@ func newRig(t *testing.T, responses map[string]string) *rig {
 }
 
 // visitOf makes a Visit of http://a.test with items for paths.
-func visitOf(state site.State, paths ...string) *visit.Visit {
-	v := &visit.Visit{Key: []byte("http://a.test"), Addr: netip.MustParseAddr("192.0.2.1"), Site: state}
+func visitOf(state site.State, paths ...string) *visit.Result {
+	v := visit.Visit{Key: []byte("http://a.test"), Addr: netip.MustParseAddr("192.0.2.1"), Site: state}
 	for _, path := range paths {
 		v.Items = append(v.Items, queued.Append(nil, &queued.URL{Depth: 1, Rest: []byte(path)}))
 	}
-	return v
+	return &visit.Result{Visit: v}
 }
 
 // visit lets the worker work on a Visit, and returns its Result.
-func (g *rig) visit(t *testing.T, v *visit.Visit) visit.Result {
+func (g *rig) visit(t *testing.T, v *visit.Result) *visit.Result {
 	t.Helper()
 	if err := g.worker.visit(t.Context(), v); err != nil {
 		t.Fatal(err)
 	}
-	r, ok := g.crawl.Queues.Results.TryTake()
-	if !ok {
+	r := g.crawl.Queues.Results.TryTake()
+	if r == nil {
 		t.Fatal("the Visit did not return")
 	}
 	return r
@@ -180,7 +180,7 @@ func TestExchange_untilNext(t *testing.T) {
 		"with Crawl-delay": {pageRequest, slowed, []string{"/a"}, 3, 20 * time.Second},
 	} {
 		k, v := new(current), visitOf(c.state, c.paths...)
-		v.More = c.more
+		v.Visit.More = c.more
 		k.begin(v, true)
 		k.beginItem(0)
 		if k.kind = c.kind; g.worker.exchange.untilNext(k) != c.want {
@@ -299,9 +299,9 @@ func TestWorker_cancelled(t *testing.T) {
 		if err := g.worker.visit(ctx, visitOf(known(), "/a", "/b")); err != nil {
 			t.Fatal(err)
 		}
-		r, ok := g.crawl.Queues.Results.TryTake()
-		if got := pathsOf(r.Release.Front); !ok || !slices.Equal(got, []string{"/a"}) {
-			t.Fatalf("the Visit returned: %v, next item %q", ok, got)
+		r := g.crawl.Queues.Results.TryTake()
+		if got := pathsOf(r.Release.Front); !slices.Equal(got, []string{"/a"}) {
+			t.Fatalf("the Visit returned with the next item %q", got)
 		}
 		if wait := time.Until(r.Release.IPDue); wait < cancelledWait || r.Visit.Site.FailureStreak().Count != 0 {
 			t.Errorf("the address is due in %v, failures %+v", wait, r.Visit.Site.FailureStreak())
@@ -330,10 +330,10 @@ func TestWorker_cancelledWithinAWall(t *testing.T) {
 		if err := g.worker.visit(ctx, visitOf(known(), "/a")); err != nil {
 			t.Fatal(err)
 		}
-		r, ok := g.crawl.Queues.Results.TryTake()
-		if got := pathsOf(r.Release.Front); !ok || !slices.Equal(got, []string{"/a"}) || len(g.pages) != 0 ||
+		r := g.crawl.Queues.Results.TryTake()
+		if got := pathsOf(r.Release.Front); !slices.Equal(got, []string{"/a"}) || len(g.pages) != 0 ||
 			r.Visit.Site.FailureStreak().Count != 0 {
-			t.Errorf("the Visit returned: %v, next item %q, %d pages, %+v", ok, got, len(g.pages), r.Visit.Site.FailureStreak())
+			t.Errorf("the Visit returned: next item %q, %d pages, %+v", got, len(g.pages), r.Visit.Site.FailureStreak())
 		}
 	})
 }
