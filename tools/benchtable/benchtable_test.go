@@ -4,7 +4,9 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -14,7 +16,10 @@ import (
 func repository() fs.FS { return os.DirFS("../..") }
 
 func TestBenchmarksIsCurrent(t *testing.T) {
-	want, err := makePage(repository())
+	if out, err := exec.Command("git", "rev-parse", "--is-shallow-repository").Output(); string(out) != "false\n" {
+		t.Skipf("without the history of the repository no row can be old: %q, %v", out, err)
+	}
+	want, err := makePage(repository(), gitHistory("../.."))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,13 +32,68 @@ func TestBenchmarksIsCurrent(t *testing.T) {
 	}
 }
 
-// A figure of something that was replaced is neither met nor missed.
-func TestAnOutdatedRowHasNoVerdict(t *testing.T) {
-	r := row{Outdated: "another protocol", Figures: []figure{{Name: "a", Value: "2", AtMost: "2"}}}
-	if _, got, err := r.goal(); got != "outdated: another protocol" || err != nil {
-		t.Errorf("got %q, %v", got, err)
+// A figure of code that was replaced is neither met nor missed. The history is asked for the folders of the row.
+func TestARowOfReplacedCodeIsOld(t *testing.T) {
+	for part, want := range map[float64]string{0: "| missed |", 0.3: "| missed |", 0.4: "| old |"} {
+		for code, folders := range map[string]string{"": strings.Join(product[:], " "), `"code": ["sieve"], `: "sieve"} {
+			files := results()
+			files["bench/results/sieve.json"] = &fstest.MapFile{Data: []byte("{" + code + sieveRow[1:])}
+			page, err := makePage(files, func(commit string, asked []string) (float64, error) {
+				if commit != "0922467" || strings.Join(asked, " ") != folders {
+					t.Errorf("asked for %s of %s", asked, commit)
+				}
+				return part, nil
+			})
+			if err != nil || !strings.Contains(page, want) {
+				t.Errorf("%g replaced: error %v, want %q in %s", part, err, want, page)
+			}
+		}
 	}
 }
+
+// Git counts the lines that are gone: none of a file that was moved, all of one that was written again.
+func TestGitHistory(t *testing.T) {
+	dir := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b.test"}, args...)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v: %s", args, err, out)
+		}
+	}
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git("init", "-q")
+	put("sieve/a.go", strings.Repeat("first line\n", 10))
+	put("sieve/deep/b.go", strings.Repeat("second line\n", 30))
+	put("sieve/a_test.go", strings.Repeat("a test\n", 100))
+	put("warc/c.go", strings.Repeat("another\n", 100))
+	git("add", ".")
+	git("commit", "-q", "-m", "one")
+	git("mv", "sieve/deep/b.go", "sieve/moved.go")
+	put("sieve/a.go", strings.Repeat("another line\n", 9))
+	put("sieve/a_test.go", "")
+	put("warc/c.go", "")
+	for folder, want := range map[string]float64{"sieve": 0.25, "warc": 1, "later": 1} {
+		if got, err := gitHistory(dir)("HEAD", []string{folder}); err != nil || got != want {
+			t.Errorf("%s: %g is replaced, error %v; want %g", folder, got, err, want)
+		}
+	}
+	if _, err := gitHistory(dir)("0922467", []string{"sieve"}); err == nil {
+		t.Error("there is no such commit")
+	}
+}
+
+// unchanged is the history of a tree in which nothing was replaced.
+func unchanged(string, []string) (float64, error) { return 0, nil }
 
 // A raw output that no document names would never be read.
 func TestEveryRawOutputIsNamed(t *testing.T) {
@@ -78,7 +138,7 @@ func results() fstest.MapFS {
 }
 
 func TestRow(t *testing.T) {
-	page, err := makePage(results())
+	page, err := makePage(results(), unchanged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +191,7 @@ func TestFaultsAreFound(t *testing.T) {
 		} else {
 			files[c.file] = &fstest.MapFile{Data: []byte(c.text)}
 		}
-		if _, err := makePage(files); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := makePage(files, unchanged); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got error %v, want one with %q", c.what, err, c.want)
 		}
 	}

@@ -25,7 +25,7 @@ type row struct {
 	Row     int      `json:"row"` // the place in the table, from 1
 	What    string   `json:"what"`
 	Command string   `json:"command"`
-	Commit  string   `json:"commit"`  // or "not recorded"
+	Commit  string   `json:"commit"`  // or presentTree
 	Machine string   `json:"machine"` // the same for all rows
 	Beside  string   `json:"beside"`  // what else ran on the machine, or "not recorded"
 	Figures []figure `json:"figures"`
@@ -33,11 +33,15 @@ type row struct {
 
 	// When it was measured; empty: the date in the name of the raw output.
 	Measured string `json:"measured,omitempty"`
-	// What was replaced since, if the figures do not describe the present tree; then the row has no verdict.
-	Outdated string `json:"outdated,omitempty"`
+	// The folders of the code that was measured; empty: the whole product.
+	Code []string `json:"code,omitempty"`
 
 	name string
+	old  bool // so much of the code was replaced since that the figures say nothing of the present tree
 }
+
+// presentTree is the commit of figures that a test compares with the tree.
+const presentTree = "the present tree"
 
 // A figure is one measured value. Its goal, if it has one, is one of the two limits.
 type figure struct {
