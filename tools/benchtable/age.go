@@ -12,7 +12,7 @@ import (
 const oldPart = 1.0 / 3
 
 // product is the code of a row that names none.
-var product = [...]string{"dnsres", "engine", "internal", "sieve", "virtualize", "warc", "workbench"}
+const product = "dnsres engine internal sieve virtualize warc workbench"
 
 // A history tells which part of the lines of some folders, from 0 to 1, has been replaced since a commit.
 type history func(commit string, folders []string) (float64, error)
@@ -66,7 +66,7 @@ func markOld(rows []row, h history) error {
 		}
 		folders := r.Code
 		if len(folders) == 0 {
-			folders = product[:]
+			folders = strings.Fields(product)
 		}
 		part, err := h(r.Commit, folders)
 		if err != nil {

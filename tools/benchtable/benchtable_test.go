@@ -35,7 +35,7 @@ func TestBenchmarksIsCurrent(t *testing.T) {
 // A figure of code that was replaced is neither met nor missed. The history is asked for the folders of the row.
 func TestARowOfReplacedCodeIsOld(t *testing.T) {
 	for part, want := range map[float64]string{0: "| missed |", 0.3: "| missed |", 0.4: "| old |"} {
-		for code, folders := range map[string]string{"": strings.Join(product[:], " "), `"code": ["sieve"], `: "sieve"} {
+		for code, folders := range map[string]string{"": product, `"code": ["sieve"], `: "sieve"} {
 			files := results()
 			files["bench/results/sieve.json"] = &fstest.MapFile{Data: []byte("{" + code + sieveRow[1:])}
 			page, err := makePage(files, func(commit string, asked []string) (float64, error) {
