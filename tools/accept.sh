@@ -46,6 +46,9 @@ accept_realsite() { tools/realsite/run.sh ${REALSITE:-}; }
 # unbound, dnsmasq and Knot DNS resolve names, also behind middleboxes that drop questions; half a minute (Linux)
 accept_dns() { tools/dnscheck/run.sh; }
 
+# nginx, nghttpd and h2o over HTTP/2: payloads, records, restarts, a refresh, other readers; three minutes (Linux, root)
+accept_http2() { tools/h2check.sh; }
+
 # a site whose nginx stops, answers 503 or stays away, and sites behind squid and tinyproxy that fail, on loopback
 accept_outage() { tools/outage.sh && tools/proxies.sh; }
 
