@@ -114,17 +114,20 @@ const quietTime = time.Millisecond
 // isQuiet reports whether nothing has come over a stored connection since its last exchange: neither its end, nor bytes
 // without a request, which would be taken for the next response. Frames of HTTP/2 may come, and are read.
 func (c *connection) isQuiet(l *link) bool {
-	stored := l.raw
+	stored, limit := l.raw, quietTime
 	http2, isHTTP2 := l.conn.(*h2.Conn)
 	if socket, ok := stored.(syscall.Conn); ok && canWait {
 		isQuiet := c.wait.quiet(socket)
-		if !isHTTP2 || isQuiet && http2.HasEnded() {
+		if !isHTTP2 {
 			return isQuiet
+		}
+		if isQuiet && http2.HasEnded() {
+			limit = 0 // only what TLS has read already
 		}
 	}
 	if isHTTP2 {
 		l.meter.Flow = c.flow
-		return http2.Settle(quietTime)
+		return http2.Settle(limit)
 	}
 	_ = stored.SetReadDeadline(time.Now().Add(quietTime)) // the exchange sets its own
 	n, err := stored.Read(c.single[:])

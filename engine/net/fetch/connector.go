@@ -27,6 +27,8 @@ type connector struct {
 func (c *connector) siteFor(t *Target) siteOf {
 	site := siteOf{addr: c.address(t)}
 	switch {
+	case t.HTTPS && c.o.HTTP2 && t.HTTP1: // its connection is for no other request
+		site.name = xxh3.Hash128Seed(t.Host, 2)
 	case t.HTTPS:
 		site.name = xxh3.Hash128Seed(t.Host, 1)
 	case c.o.Proxy == nil:

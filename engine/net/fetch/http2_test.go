@@ -135,6 +135,27 @@ func TestHTTP2SendsTheRequest(t *testing.T) {
 	})
 }
 
+// A request without HTTP/2 does not use a connection that was kept over HTTP/2. Its own, which is kept as well, is not
+// used for requests that may have HTTP/2.
+func TestHTTP2HasConnectionsOfItsOwn(t *testing.T) {
+	target := pageServer(t, servePages)
+	target.URL = []byte("https://a.example/declared")
+	o := testOptions()
+	o.HTTP2, o.Keep = true, NewIdleConns(time.Minute, 8)
+	defer o.Keep.Close()
+	for i, isHTTP1 := range []bool{false, true, false, true} {
+		target.HTTP1 = isHTTP1
+		fetchOnce(t, o, LoopbackOnly(), target, func(p *Page) {
+			if p.Outcome != outcome.OK || p.Connection.TLS.HTTP2 == isHTTP1 {
+				t.Errorf("request %d: %v %s, HTTP/2 %v", i, p.Outcome, p.Err, p.Connection.TLS.HTTP2)
+			}
+		})
+	}
+	if stats := o.Keep.Stats(); stats.Reused != 2 || stats.Held != 2 {
+		t.Errorf("%+v", stats)
+	}
+}
+
 // A server without HTTP/2 is asked over HTTP/1.1.
 func TestHTTP2IsOffered(t *testing.T) {
 	o := testOptions()

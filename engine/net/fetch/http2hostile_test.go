@@ -341,3 +341,58 @@ func TestHTTP2OnKeptConnection(t *testing.T) {
 		})
 	}
 }
+
+// The deadline of an exchange does not hold for the answer to a PING that comes later.
+func TestHTTP2AnswersPINGLate(t *testing.T) {
+	sent := make(chan bool, 1)
+	target := serveFrames(t, true, func(s *frameServer) {
+		s.ok(1, "start")
+		time.Sleep(time.Second / 2) // the deadline has passed
+		_ = s.WritePing(false, [8]byte{1})
+		sent <- true
+		if s.nextHead() {
+			s.ok(3, "next")
+		}
+	})
+	o := testOptions()
+	o.HTTP2, o.Keep, o.HeaderTimeout, o.TotalTimeout = true, NewIdleConns(time.Minute, 4), time.Second/4, time.Second/4
+	defer o.Keep.Close()
+	for _, want := range []string{"start", "next"} {
+		fetchOnce(t, o, LoopbackOnly(), target, func(p *Page) {
+			if p.Outcome != outcome.OK || string(p.Payload()) != want {
+				t.Errorf("%v %s %q", p.Outcome, p.Err, p.Payload())
+			}
+		})
+		if want == "start" {
+			<-sent
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+}
+
+// A GOAWAY that comes together with the end of a response is known before the next request.
+func TestHTTP2SeesGOAWAYInTheSameRecord(t *testing.T) {
+	target := serveFrames(t, true, func(s *frameServer) {
+		var together bytes.Buffer
+		alone := s.Framer
+		s.Framer = http2.NewFramer(&together, s.conn)
+		s.ok(1, "start")
+		_ = s.WriteGoAway(1, http2.ErrCodeNo, nil)
+		_, _ = s.conn.Write(together.Bytes())
+		s.Framer = alone
+		s.nextHead() // nothing follows
+	})
+	o := testOptions()
+	o.HTTP2, o.Keep = true, NewIdleConns(time.Minute, 4)
+	defer o.Keep.Close()
+	for range 2 {
+		fetchOnce(t, o, LoopbackOnly(), target, func(p *Page) {
+			if p.Outcome != outcome.OK || string(p.Payload()) != "start" {
+				t.Errorf("%v %s %q", p.Outcome, p.Err, p.Payload())
+			}
+		})
+	}
+	if got := o.Keep.Stats(); got.Reused != 0 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -50,7 +50,7 @@ type IdleConnStats struct {
 // siteOf says for which requests a connection can be used. Through a proxy, plain requests to all sites share one.
 type siteOf struct {
 	addr netip.AddrPort // connected to
-	name xxh3.Uint128   // hash of scheme and authority; zero for plain requests through a proxy
+	name xxh3.Uint128   // hash of scheme, authority and what is offered; zero for plain requests through a proxy
 }
 
 // link is a connection as a Fetcher uses it.

@@ -16,13 +16,14 @@ import (
 )
 
 const (
-	window     = 256 << 10 // bytes that the server may send ahead; they wait in the socket alone
-	windowRFC  = 65535     // what a connection has before the first WINDOW_UPDATE
-	frameMax   = 16 << 10  // bytes of one frame, without its header
-	framesMax  = 1000      // frames of a response that bring nothing
-	tableMax   = 4 << 10   // bytes of the dynamic table
-	excessMax  = 16 << 10  // bytes of padding and frame headers of a body, beyond what its frames may cost
-	headerSize = 9         // of a frame
+	window     = 256 << 10   // bytes that the server may send ahead; they wait in the socket alone
+	windowRFC  = 65535       // what a connection has before the first WINDOW_UPDATE
+	frameMax   = 16 << 10    // bytes of one frame, without its header
+	framesMax  = 1000        // frames of a response that bring nothing
+	tableMax   = 4 << 10     // bytes of the dynamic table
+	excessMax  = 16 << 10    // bytes of padding and frame headers of a body, beyond what its frames may cost
+	headerSize = 9           // of a frame
+	replyTime  = time.Second // for a reply between two exchanges; it fits into the socket's buffer
 )
 
 // Fault is what a server did wrong, or its refusal.
@@ -57,7 +58,7 @@ type Conn struct {
 	rendered []byte // head of a response, before its delivery
 	hasFinal bool   // the final head has come
 	ended    bool   // the stream has ended; true before the first request
-	leaving  bool   // the server takes no other request
+	leaving  bool   // no other request can be sent, or the server takes none
 	greeted  bool   // its first SETTINGS have come
 	fault    error  // the connection is useless
 
@@ -114,10 +115,11 @@ func (c *Conn) Write(request []byte) (int, error) {
 	return len(request), nil
 }
 
-// flush sends what framer has written.
+// flush sends what framer has written. After an error TLS sends nothing more.
 func (c *Conn) flush() error {
 	_, err := c.Conn.Write(c.sent.Bytes())
 	c.sent.Reset()
+	c.leaving = c.leaving || err != nil
 	return err //nolint:wrapcheck // the connection's own
 }
 
@@ -153,7 +155,9 @@ func (c *Conn) MayFollow() bool { return c.fault == nil && !c.leaving }
 
 // Settle reads what came after the last response, for at most a time, and reports whether another request may follow.
 func (c *Conn) Settle(limit time.Duration) bool {
-	_ = c.SetReadDeadline(time.Now().Add(limit)) // the exchange sets its own
+	now := time.Now()
+	_ = c.SetReadDeadline(now.Add(limit)) // the exchange sets its own
+	_ = c.SetWriteDeadline(now.Add(replyTime))
 	for c.MayFollow() && c.data == 0 {
 		if err := c.readFrame(); err != nil {
 			return c.HasEnded() && errors.Is(err, os.ErrDeadlineExceeded)
