@@ -52,9 +52,10 @@ func (s *State) AwaitsOtherRobots() bool {
 type HTTP2Probe uint8
 
 // The reasons for a probe, and its end. Before the probe only HTTP2Probed has an encoded form, so there is one at most.
-// HTTP2Failed has none: the next request over HTTP/1.1 decides.
+// HTTP2Failed has none: the next request over HTTP/1.1 decides. HTTP2Answered has none: the next answer says it again.
 const (
-	NoHTTP2Probe HTTP2Probe = iota
+	NoHTTP2Probe  HTTP2Probe = iota
+	HTTP2Answered            // with --http2, the site has answered over HTTP/2, and not failed since
 	HTTP2Probed
 	HTTP2ForALPN   // no protocol in common
 	HTTP2ForNoWord // closed without an answer
@@ -67,7 +68,7 @@ const (
 
 // String is the reason.
 func (h HTTP2Probe) String() string {
-	return [...]string{"", "", "alpn", "closed", "403", "426", "505", "", ""}[h]
+	return [...]string{"", "", "", "alpn", "closed", "403", "426", "505", "", ""}[h]
 }
 
 // rareFacts are facts that only few sites have.
@@ -141,7 +142,7 @@ func Append(dst []byte, s *State) []byte {
 		flags |= flagCutsBodies
 	}
 	switch s.HTTP2 {
-	case NoHTTP2Probe, HTTP2Failed:
+	case NoHTTP2Probe, HTTP2Answered, HTTP2Failed:
 	case HTTP1Answered:
 		flags |= flagHTTP1Answered
 	default:
@@ -300,7 +301,7 @@ func (s *State) Merge(known *State, life time.Duration, now time.Time) {
 	}
 	s.HasAnswered, s.HasServedRoot = s.HasAnswered || known.HasAnswered, s.HasServedRoot || known.HasServedRoot
 	switch known.HTTP2 {
-	case NoHTTP2Probe, HTTP2Failed:
+	case NoHTTP2Probe, HTTP2Answered, HTTP2Failed:
 	case HTTP1Answered:
 		s.HTTP2 = HTTP1Answered
 	default:

@@ -163,7 +163,7 @@ func TestRulesPool(t *testing.T) {
 func TestHTTP2ProbeIsKept(t *testing.T) {
 	for before, want := range map[HTTP2Probe]HTTP2Probe{
 		NoHTTP2Probe: NoHTTP2Probe, HTTP2Probed: HTTP2Probed, HTTP2For403: HTTP2Probed,
-		HTTP2Failed: NoHTTP2Probe, HTTP1Answered: HTTP1Answered,
+		HTTP2Failed: NoHTTP2Probe, HTTP2Answered: NoHTTP2Probe, HTTP1Answered: HTTP1Answered,
 	} {
 		s, err := Decode(Append(nil, &State{HTTP2: before}), NewRulesPool(0))
 		if err != nil || s.HTTP2 != want {

@@ -182,7 +182,7 @@ func (r *request) fill(c *current, a *attempt.Attempt) {
 		Timeouts: fetch.Timeouts(c.settings.Timeouts),
 		Fresh:    c.kind != pageRequest || c.queued.Tries > 0, // the failure of an old connection must not count
 	}
-	t.HTTP1 = c.queued.Tries%2 == 1 || c.site.HTTP2 >= site.HTTP2Failed // what fails over HTTP/2 is tried without
+	t.HTTP1 = isTryOverHTTP1(c.site.HTTP2, c.queued.Tries)
 	mayProbe := c.kind <= robotsRequest && c.queued.Tries > 0
 	t.HTTP2 = mayProbe && c.site.HTTP2 > site.HTTP2Probed && c.site.HTTP2 < site.HTTP2Failed
 	t.Authorization, t.TrustedOnly = r.Logins.Line(key)

@@ -37,19 +37,38 @@ func (x *exchange) noteHTTP2(c *current, p *fetch.Page, o outcome.Outcome) {
 
 // afterHTTP2 returns what is known of a site with --http2 after an exchange: one that closes or resets connections over
 // HTTP/2, and answers over HTTP/1.1, is not asked over HTTP/2 again. Otherwise each of its pages would have two
-// requests.
+// requests. A site that has answered over HTTP/2 may fail once: a server that restarts refuses requests.
 func afterHTTP2(before site.HTTP2Probe, p *fetch.Page, o outcome.Outcome) site.HTTP2Probe {
+	isHTTP2 := p.Connection.TLS.HTTP2
+	isFailure := isHTTP2 && (o == outcome.Reset || o == outcome.Protocol)
 	switch {
-	case p.Connection.TLS.HTTP2 && (o == outcome.Reset || o == outcome.Protocol):
+	case isFailure && before == site.HTTP2Answered:
+		return site.NoHTTP2Probe
+	case isFailure:
 		return site.HTTP2Failed
+	case isHTTP2 && p.HasHead() && before == site.NoHTTP2Probe:
+		return site.HTTP2Answered
 	case before != site.HTTP2Failed:
 		return before
-	case p.HasHead() && p.Connection.TLS.HTTP2: // over a connection that was kept
+	case p.HasHead() && isHTTP2: // over a connection that was kept
 		return before
 	case p.HasHead():
 		return site.HTTP1Answered
 	default:
 		return site.NoHTTP2Probe
+	}
+}
+
+// isTryOverHTTP1 reports whether a try of a URL does not offer HTTP/2. What fails over HTTP/2 is tried without. A site
+// that has answered over HTTP/2 may have nothing else, so only each third try is.
+func isTryOverHTTP1(known site.HTTP2Probe, tries int) bool {
+	switch {
+	case known >= site.HTTP2Failed:
+		return true
+	case known == site.HTTP2Answered:
+		return tries%3 == 2
+	default:
+		return tries%2 == 1
 	}
 }
 

@@ -19,7 +19,11 @@ func TestAfterHTTP2_onlyAnAnswerOverHTTP1Decides(t *testing.T) {
 		want      site.HTTP2Probe
 	}{
 		{"a failure", site.NoHTTP2Probe, true, outcome.Reset, site.HTTP2Failed},
-		{"an answer", site.NoHTTP2Probe, true, outcome.OK, site.NoHTTP2Probe},
+		{"an answer", site.NoHTTP2Probe, true, outcome.OK, site.HTTP2Answered},
+		{"an answer over HTTP/1.1", site.NoHTTP2Probe, false, outcome.OK, site.NoHTTP2Probe},
+		{"a failure after an answer", site.HTTP2Answered, true, outcome.Reset, site.NoHTTP2Probe},
+		{"a stale connection after an answer", site.HTTP2Answered, true, outcome.Stale, site.HTTP2Answered},
+		{"an answer over HTTP/1.1 after an answer", site.HTTP2Answered, false, outcome.OK, site.HTTP2Answered},
 		{"an answer over HTTP/1.1 after a failure", site.HTTP2Failed, false, outcome.OK, site.HTTP1Answered},
 		{"an answer over HTTP/2 after a failure", site.HTTP2Failed, true, outcome.OK, site.HTTP2Failed},
 		{"a failure over HTTP/1.1 as well", site.HTTP2Failed, false, outcome.Reset, site.NoHTTP2Probe},
@@ -32,6 +36,22 @@ func TestAfterHTTP2_onlyAnAnswerOverHTTP1Decides(t *testing.T) {
 		}
 		if got := afterHTTP2(c.before, p, c.outcome); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// A site that has answered over HTTP/2 may have no HTTP/1.1: a second try is not wasted on it.
+func TestIsTryOverHTTP1(t *testing.T) {
+	for known, want := range map[site.HTTP2Probe][4]bool{
+		site.NoHTTP2Probe:  {false, true, false, true},
+		site.HTTP2Answered: {false, false, true, false},
+		site.HTTP2Failed:   {true, true, true, true},
+		site.HTTP1Answered: {true, true, true, true},
+	} {
+		for tries, isHTTP1 := range want {
+			if got := isTryOverHTTP1(known, tries); got != isHTTP1 {
+				t.Errorf("known %d, try %d: %v", known, tries, got)
+			}
 		}
 	}
 }
