@@ -52,7 +52,7 @@ accept_http2() { tools/h2check.sh; }
 # a site whose nginx stops, answers 503 or stays away, and sites behind squid and tinyproxy that fail, on loopback
 accept_outage() { tools/outage.sh && tools/proxies.sh; }
 
-# other crawlers and ours on one simulated web, in a network namespace; ten minutes (Linux)
+# other crawlers and ours on one simulated web, in a network namespace; 25 minutes (Linux)
 accept_others() { tools/others/install.sh && tools/others/run.sh; }
 
 # published test suites (DATA=dir; tools/conformance/doc.go says where to get them)

@@ -63,7 +63,7 @@ func measure(ctx context.Context, r *result, limit time.Duration, dir string, en
 		r.End = err.Error()
 	}
 	b, err := os.ReadFile(peak)
-	if err != nil {
+	if err != nil || len(b) == 0 {
 		return nil // time was killed with it: unknown
 	}
 	r.RSSPeak, err = peakBytes(string(b))
@@ -83,7 +83,7 @@ func peakBytes(text string) (int64, error) {
 // examine notes the size of the WARC files in the directory of a crawl, and what orbweaver's reader says of them.
 func examine(ctx context.Context, r *result, bin, dir string) {
 	var files []string
-	for _, pattern := range []string{"*.warc.gz", filepath.Join("crawl", "warc", "*.warc.gz")} {
+	for _, pattern := range []string{"*.warc.gz", "crawl/warc/*.warc.gz", "jobs/crawl/warcs/*.warc.gz"} {
 		found, _ := filepath.Glob(filepath.Join(dir, pattern)) // the patterns are sound
 		for _, name := range found {
 			if info, err := os.Stat(name); err == nil {

@@ -4,8 +4,8 @@
 // and prints what each did: what it cost, how much of the web it found, and what the servers saw of its manners.
 //
 // It is started by run.sh, in a network namespace with nothing but loopback, and refuses to run in any other. The tools
-// are those that install.sh installs; one that is missing is left out, with a line that says so. All of them are told
-// to obey robots.txt, or do so unasked.
+// are those that install.sh installs, and Zeno and katana where they are on PATH. A missing tool is left out, with a
+// line that says so. All of them obey robots.txt, except Zeno and katana, which have no setting for it.
 //
 //	orbweaver sim (one for each crawl) <--HTTP proxy-- the crawler, under /usr/bin/time
 //	   |                                                  |

@@ -3,7 +3,7 @@
 #
 #   tools/others/install.sh      Exit status: 0 all are there, 2 one is missing and cannot be installed here.
 #
-# wget, wget2, Scrapy and GNU time come from Debian, by apt-get if somebody is root, else it is said what to install. colly and
+# wget, wget2, httrack, Scrapy and GNU time come from Debian, by apt-get if somebody is root, else it is said what to install. colly and
 # crawlee go below build/others, with the versions of colly/go.sum and crawlee/package-lock.json. Takes a minute or two, and
 # some 150 MB of disk.
 set -euo pipefail
@@ -16,7 +16,7 @@ say() { echo "others: $*"; }
 missing() { echo "others: $*" >&2; status=2; }
 
 packages=()
-for pair in wget:wget wget2:wget2 scrapy:python3-scrapy /usr/bin/time:time ip:iproute2; do
+for pair in wget:wget wget2:wget2 httrack:httrack scrapy:python3-scrapy /usr/bin/time:time ip:iproute2; do
 	command -v "${pair%:*}" >/dev/null || packages+=("${pair#*:}")
 done
 if ((${#packages[@]} > 0)); then
@@ -48,4 +48,7 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
 else
 	missing "crawlee needs node (20 or newer) and npm"
 fi
+for program in Zeno katana; do
+	command -v $program >/dev/null || say "$program is left out: it takes part if it is on PATH"
+done
 exit $status

@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,18 +130,21 @@ func TestMissingToolIsLeftOut(t *testing.T) {
 	}
 }
 
-// Every tool is told of the proxy by flag, or has it from the environment; and of the seeds, and of the delay.
+// Every command has the proxy, the seeds and the delay. wget and scrapy read the proxy from the environment, and zeno
+// has none.
 func TestCommandsSayWhatWasAsked(t *testing.T) {
 	p := place{bin: "orbweaver", build: "build", dir: "dir", seeds: "the-seeds", proxy: "http://127.0.0.1:99"}
 	for _, tool := range tools(p.bin, p.build) {
 		said := strings.Join(tool.command(p, setting{Delay: 250 * time.Millisecond, AtOnce: 37}), " ")
-		if !strings.Contains(said, "the-seeds") || !strings.Contains(said, "0.25") && !strings.Contains(said, "250ms") {
+		delay := regexp.MustCompile(`0\.25|250ms|-%c4|rate=4|-limit 4`) // or four requests a second
+		if !strings.Contains(said, "the-seeds") || !delay.MatchString(said) {
 			t.Errorf("%s: %s", tool.name, said)
 		}
 		if tool.name != "wget" && !strings.Contains(said, "37") {
 			t.Errorf("%s is not told how many requests at once: %s", tool.name, said)
 		}
-		if tool.name != "wget" && tool.name != "scrapy" && !strings.Contains(said, p.proxy) {
+		direct := slices.Contains([]string{"wget", "scrapy", "zeno"}, tool.name)
+		if !direct && !strings.Contains(said, strings.TrimPrefix(p.proxy, "http://")) {
 			t.Errorf("%s is not told of the proxy: %s", tool.name, said)
 		}
 	}

@@ -4,13 +4,15 @@
 #
 #   tools/others/run.sh [-limit 2m] [-delay 100ms] [-only orbweaver,wget,...]
 #
-# Needs: make build, tools/others/install.sh, and root or user namespaces. Takes some ten minutes: three rounds of six
+# Needs: make build, tools/others/install.sh, and root or user namespaces. Takes some 25 minutes: three rounds of nine
 # crawls, each ended when its limit is over. The rounds: as fast as it goes; with a delay for each host; and a web whose links are
 # written in every way that browsers understand. Tools that are not installed are left out.
 #
 # Everything runs in a network namespace that has loopback and nothing else, so nobody can ask anybody else for anything. The
-# crawlers go through the web's HTTP proxy; names resolve too, for what a tool asks without its proxy (crawlee: robots.txt).
+# crawlers go through the web's HTTP proxy; names resolve too, for what a tool asks without its proxy (crawlee:
+# robots.txt; Zeno: everything). At the end, tools/warccheck judges each archive, outside of the namespace.
 set -euo pipefail
+shopt -s nullglob
 export LC_ALL=C.UTF-8 # wget, for one, reads letters as the locale says
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY no_proxy NO_PROXY WGETRC WGET2RC
 cd "$(dirname "$0")/../.."
@@ -40,4 +42,13 @@ echo "# $(nproc) processors ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | 
 echo "# load average before: $(cut -d' ' -f1-3 /proc/loadavg)"
 namespaces=(--net --mount)
 [ "$(id -u)" -eq 0 ] || namespaces+=(--map-root-user)
-exec unshare "${namespaces[@]}" "$0" --inside "$@"
+unshare "${namespaces[@]}" "$0" --inside "$@"
+
+printf '\nwhat tools/warccheck/run.sh says of each archive\n'
+for dir in build/others/run/*/; do
+	files=("$dir"*.warc.gz "$dir"crawl/warc/*.warc.gz "$dir"jobs/crawl/warcs/*.warc.gz)
+	((${#files[@]} == 0)) && continue
+	echo "$(basename "$dir"):"
+	tools/warccheck/run.sh "${files[@]}" 2>&1 |
+		grep -E '^(warccheck: (COMPL|nobody|[0-9])|strict: .* findings|check.mjs: [0-9]|wacz.mjs: [0-9]+ capt)' | sed 's/^/  /' || true
+done

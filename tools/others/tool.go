@@ -5,6 +5,7 @@ package main
 import (
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -35,7 +36,8 @@ type tool struct {
 	once    bool // takes part in the first round only
 }
 
-// tools lists what is compared. Each command follows every link, obeys robots.txt, and keeps no files but its archive.
+// tools lists what is compared. Each command follows every link, and obeys robots.txt if it can.
+// It keeps no files but its archive, except httrack.
 func tools(bin, build string) []tool {
 	ours := []string{bin, "version"}
 	colly := filepath.Join(build, "colly")
@@ -71,34 +73,19 @@ func tools(bin, build string) []tool {
 			version: []string{"wget", "--version"},
 			command: wget,
 		},
+		withoutArchive("wget2", "requests of a thread", wget2, "wget2", "--version"),
+		withoutArchive("httrack", "any two requests", httrack, "httrack", "--version"),
 		{
-			name:    "wget2",
-			warc:    "none",
-			waits:   "requests of a thread",
-			version: []string{"wget2", "--version"},
-			command: wget2,
-		},
-		{
-			name:    "colly",
-			warc:    "none",
+			name:    "zeno",
+			warc:    "gzip 6",
 			waits:   "requests to a host",
-			version: []string{colly, "-version"},
-			command: collyDriver,
+			version: module("Zeno"),
+			command: zeno,
 		},
-		{
-			name:    "crawlee",
-			warc:    "none",
-			waits:   "requests to a domain",
-			version: []string{"node", crawlee, "--version"},
-			command: crawleeDriver,
-		},
-		{
-			name:    "scrapy",
-			warc:    "none",
-			waits:   "requests to a host",
-			version: []string{"scrapy", "version"},
-			command: scrapy,
-		},
+		withoutArchive("katana", "any two requests", katana, module("katana")...),
+		withoutArchive("colly", "requests to a host", collyDriver, colly, "-version"),
+		withoutArchive("crawlee", "requests to a domain", crawleeDriver, "node", crawlee, "--version"),
+		withoutArchive("scrapy", "requests to a host", scrapy, "scrapy", "version"),
 	}
 }
 
@@ -162,6 +149,55 @@ func wget2(p place, s setting) []string {
 			"files"), "--delete-after", "--recursive", "--level=0", "--page-requisites",
 		"--span-hosts", "--wait=" + seconds(s.Delay), "--max-threads=" + strconv.Itoa(s.AtOnce), "--http-proxy=" + p.proxy,
 		"--input-file=" + p.seeds}
+}
+
+func withoutArchive(name, waits string, command func(place, setting) []string, version ...string) tool {
+	return tool{
+		name:    name,
+		warc:    "none",
+		waits:   waits,
+		version: version,
+		command: command,
+	}
+}
+
+// module asks for the Go module, and its version, that a program on PATH was built from.
+func module(program string) []string {
+	return []string{"sh", "-c", `go version -m "$(command -v ` + program + `)" | sed -n 's/^\tmod\t//p' | grep .`}
+}
+
+// perSecond is the rate of requests that corresponds to a delay; unlimited if there is none.
+func perSecond(delay time.Duration, unlimited string) string {
+	if delay == 0 {
+		return unlimited
+	}
+	return strconv.Itoa(int(time.Second / delay))
+}
+
+// httrack keeps what it fetches as files: with -p0 it omits images and documents. -%c is connections per second.
+func httrack(p place, s setting) []string {
+	return []string{"httrack", "-%L", p.seeds, "-O", filepath.Join(p.dir, "files"),
+		"-P", strings.TrimPrefix(p.proxy, "http://"), "-q", "-C0", "-I0", "-%!", "-A0",
+		"-c" + strconv.Itoa(s.AtOnce), "-%c" + perSecond(s.Delay, "0"),
+		"-s2", "-e", "-B", "-n", "-%u0", "-K4", "-r99999", "-#L10000000"}
+}
+
+// zeno knows no HTTP proxy: it resolves names, and connects to the addresses. It has no setting for robots.txt.
+func zeno(p place, s setting) []string {
+	rate := "--disable-rate-limit"
+	if s.Delay > 0 {
+		rate = "--rate-limit-capacity=1 --rate-limit-refill-rate=" + perSecond(s.Delay, "")
+	}
+	return []string{"sh", "-c", `seeds=$(cat "$1") && cd "$2" && exec Zeno get url $seeds --job=crawl --workers="$3" \
+		--max-hops=100000 --min-space-required=0.1 --no-log-file --log-level=error --disable-ipv6 $4`,
+		"zeno", p.seeds, p.dir, strconv.Itoa(s.AtOnce), rate}
+}
+
+// katana has no setting for robots.txt.
+func katana(p place, s setting) []string {
+	return []string{"katana", "-list", p.seeds, "-proxy", p.proxy, "-no-scope", "-depth", "100000",
+		"-concurrency", strconv.Itoa(s.AtOnce), "-rate-limit", perSecond(s.Delay, "1000000"), "-no-default-ext-filter",
+		"-disable-update-check", "-silent"}
 }
 
 func collyDriver(p place, s setting) []string {
