@@ -94,40 +94,25 @@ func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), '
 // orbweaver takes one at once from a host, and from an address, in any case.
 func orbweaver(archive ...string) func(place, setting) []string {
 	return func(p place, s setting) []string {
-		return append(
-			[]string{
-				p.bin,
-				"crawl",
-				"--dir",
-				filepath.Join(p.dir, "crawl"),
-				"--scope",
-				"all",
-				"--proxy",
-				p.proxy,
-				"--resolver",
-				"hashed:100",
-				"--seeds",
-				p.seeds,
-				"--host-delay",
-				s.Delay.String(),
-				"--ip-delay",
-				"0s",
-				"--fetchers",
-				strconv.Itoa(s.AtOnce),
-				"--progress",
-				"none",
-			},
-			archive...)
+		return append([]string{
+			p.bin, "crawl",
+			"--dir", filepath.Join(p.dir, "crawl"),
+			"--scope", "all",
+			"--proxy", p.proxy,
+			"--resolver", "hashed:100",
+			"--seeds", p.seeds,
+			"--host-delay", s.Delay.String(),
+			"--ip-delay", "0s",
+			"--fetchers", strconv.Itoa(s.AtOnce),
+			"--progress", "none",
+		}, archive...)
 	}
 }
 
 // wget takes one after the other, and waits between any two.
 func wget(p place, s setting) []string {
 	return []string{
-		"wget",
-		"--no-config",
-		"--no-hsts",
-		"--no-verbose",
+		"wget", "--no-config", "--no-hsts", "--no-verbose",
 		"--output-file=" + filepath.Join(p.dir, "wget.log"),
 		"--directory-prefix=" + filepath.Join(p.dir, "files"),
 		"--delete-after",
@@ -145,8 +130,8 @@ func wget(p place, s setting) []string {
 
 func wget2(p place, s setting) []string {
 	return []string{"wget2", "--no-config", "--no-hsts", "--quiet", "--progress=none",
-		"--directory-prefix=" + filepath.Join(p.dir,
-			"files"), "--delete-after", "--recursive", "--level=0", "--page-requisites",
+		"--directory-prefix=" + filepath.Join(p.dir, "files"),
+		"--delete-after", "--recursive", "--level=0", "--page-requisites",
 		"--span-hosts", "--wait=" + seconds(s.Delay), "--max-threads=" + strconv.Itoa(s.AtOnce), "--http-proxy=" + p.proxy,
 		"--input-file=" + p.seeds}
 }
@@ -201,28 +186,13 @@ func katana(p place, s setting) []string {
 }
 
 func collyDriver(p place, s setting) []string {
-	return []string{
-		filepath.Join(p.build, "colly"),
-		"-proxy",
-		p.proxy,
-		"-seeds",
-		p.seeds,
-		"-at-once",
-		strconv.Itoa(s.AtOnce),
-		"-delay",
-		s.Delay.String(),
-	}
+	return []string{filepath.Join(p.build, "colly"), "-proxy", p.proxy, "-seeds", p.seeds,
+		"-at-once", strconv.Itoa(s.AtOnce), "-delay", s.Delay.String()}
 }
 
 func crawleeDriver(p place, s setting) []string {
-	return []string{
-		"node",
-		filepath.Join(p.build, "crawlee", "crawl.mjs"),
-		p.proxy,
-		p.seeds,
-		strconv.Itoa(s.AtOnce),
-		seconds(s.Delay),
-	}
+	script := filepath.Join(p.build, "crawlee", "crawl.mjs")
+	return []string{"node", script, p.proxy, p.seeds, strconv.Itoa(s.AtOnce), seconds(s.Delay)}
 }
 
 func scrapy(p place, s setting) []string {
@@ -231,16 +201,10 @@ func scrapy(p place, s setting) []string {
 		perHost = "1" // its delay alone is between beginnings
 	}
 	return []string{
-		"scrapy",
-		"runspider",
-		filepath.Join("tools", "others", "scrapy", "spider.py"),
-		"-a",
-		"seeds=" + p.seeds,
-		"-s",
-		"CONCURRENT_REQUESTS=" + strconv.Itoa(s.AtOnce),
-		"-s",
-		"CONCURRENT_REQUESTS_PER_DOMAIN=" + perHost,
-		"-s",
-		"DOWNLOAD_DELAY=" + seconds(s.Delay),
+		"scrapy", "runspider", filepath.Join("tools", "others", "scrapy", "spider.py"),
+		"-a", "seeds=" + p.seeds,
+		"-s", "CONCURRENT_REQUESTS=" + strconv.Itoa(s.AtOnce),
+		"-s", "CONCURRENT_REQUESTS_PER_DOMAIN=" + perHost,
+		"-s", "DOWNLOAD_DELAY=" + seconds(s.Delay),
 	}
 }
