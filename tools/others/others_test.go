@@ -157,7 +157,7 @@ func TestTable(t *testing.T) {
 		RSSPeak: 3 << 20,
 		Archive: 1_500_000,
 	}
-	one.Served.Stats.Conns = 17
+	one.Served.Stats.Conns, one.Served.Stats.Bytes = 17, 5_000_000
 	one.Served.Verdict = verdict{Expected: 200, Fetched: 100, Coverage: 0.5, Repeated: 4,
 		Examples: []string{"host gap: a", "repeated: http://h0.test/", "repeated: http://h1.test/"}}
 	later := one
@@ -168,7 +168,7 @@ func TestTable(t *testing.T) {
 	}
 	for _, want := range []string{
 		"spinner 3\n  spin -x\n",
-		"spinner  gzip 9  1.5    100  200    0.5000      2.0       50          500         3  itself",
+		"spinner  gzip 9  1.5    100  200    0.5000      2.0       50   2.5          500         3  itself",
 		"spinner: repeated: http://h0.test/\n", "weaver is not installed: no such file", "delay 1s, 100 requests at once",
 		"cut",
 	} {

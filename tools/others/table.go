@@ -31,20 +31,19 @@ func printSetting(out io.Writer, all []result) error {
 	if s.Odd {
 		links = "links written in every way that browsers understand"
 	}
-	fmt.Fprintf(
-		out, "\n%s: %s, delay %v, %d requests at once where a tool can be told\n\n", s.Name, links, s.Delay, s.AtOnce,
-	)
+	fmt.Fprintf(out, "\n%s: %s, delay %v, %d requests at once where a tool can be told\n\n",
+		s.Name, links, s.Delay, s.AtOnce)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "tool\tWARC\tMB\tpages\tof\tcoverage\tseconds\tpages/s\tCPU us/page\tpeak MiB\tended\t")
+	fmt.Fprintln(t, "tool\tWARC\tMB\tpages\tof\tcoverage\tseconds\tpages/s\tMB/s\tCPU us/page\tpeak MiB\tended\t")
 	for _, r := range all {
 		if r.Missing != "" {
 			continue
 		}
 		v := &r.Served.Verdict
-		fmt.Fprintf(t, "%s\t%s\t%.1f\t%d\t%d\t%.4f\t%.1f\t%.0f\t%.0f\t%.0f\t%s\t\n", r.Tool, r.WARC, float64(r.Archive)/1e6,
-			v.Fetched,
-			v.Expected, v.Coverage, r.Wall, per(float64(v.Fetched), r.Wall), per(r.CPU*1e6, float64(v.Fetched)),
-			float64(r.RSSPeak)/(1<<20), ending(&r))
+		fmt.Fprintf(t, "%s\t%s\t%.1f\t%d\t%d\t%.4f\t%.1f\t%.0f\t%.1f\t%.0f\t%.0f\t%s\t\n",
+			r.Tool, r.WARC, float64(r.Archive)/1e6, v.Fetched, v.Expected, v.Coverage,
+			r.Wall, per(float64(v.Fetched), r.Wall), per(float64(r.Served.Stats.Bytes)/1e6, r.Wall),
+			per(r.CPU*1e6, float64(v.Fetched)), float64(r.RSSPeak)/(1<<20), ending(&r))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -61,9 +60,9 @@ func printSetting(out io.Writer, all []result) error {
 			continue
 		}
 		v := &r.Served.Verdict
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%v\t\n", r.Tool, r.Waits, r.Served.Stats.Requests,
-			r.Served.Stats.Conns,
-			v.RobotsFetches, v.AgainstRobots, v.Repeated, v.Unexpected, v.HostAtOnce, v.HostGaps, v.HostGapSmallest)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%v\t\n",
+			r.Tool, r.Waits, r.Served.Stats.Requests, r.Served.Stats.Conns, v.RobotsFetches, v.AgainstRobots,
+			v.Repeated, v.Unexpected, v.HostAtOnce, v.HostGaps, v.HostGapSmallest)
 	}
 	if err := t.Flush(); err != nil {
 		return err

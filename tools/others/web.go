@@ -31,6 +31,7 @@ type served struct {
 	Stats struct {
 		Conns    int64 `json:"conns"`
 		Requests int64 `json:"requests"`
+		Bytes    int64 `json:"bytes"` // that the web sent
 	} `json:"stats"`
 	Verdict verdict `json:"verdict"`
 }
