@@ -180,7 +180,7 @@ func TestModes(t *testing.T) {
 			if measured.coverage != 1 || measured.overlap != 0 || measured.overhead > 1.1*computed[exchange].overhead {
 				t.Errorf("exchange: %+v, computed %+v", measured, computed[exchange])
 			}
-			if wall.coverage > 0.99 || wall.overlap+wall.overhead > 0 || over.coverage != 1 || over.overlap == 0 ||
+			if wall.coverage == 1 || wall.overlap+wall.overhead > 0 || over.coverage != 1 || over.overlap == 0 ||
 				over.overhead > 0 {
 				t.Errorf("firewall %+v, cross-over %+v", wall, over)
 			}

@@ -149,7 +149,8 @@ func (p *agent) openQuorum(fsys vfs.FS, dir string) error {
 	}
 	q, err := openMajority(majorityOptions{
 		FS: fsys, Dir: dir, Self: p.self.Instance(), Network: p.network, Views: p.views, Gate: p.parts.Gate, Log: p.parts.Log,
-		Least: p.parts.Options.Agents, HasEnded: p.end.HasEnded, Retry: p.parts.Journal.Disk.Wait,
+		Least: p.parts.Options.Agents, HasEnded: p.end.HasEnded, HasLeft: p.history.hasLeft.Load,
+		Retry: p.parts.Journal.Disk.Wait,
 	})
 	if err != nil {
 		return err

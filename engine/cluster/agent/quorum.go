@@ -20,10 +20,15 @@ import (
 	"orbweaver/internal/vfs"
 )
 
+// So long an agent that stops waits for the others to go on without it: they may have to elect a leader. One that never
+// comes again waits longer. While it counts as a voter, one of two cannot go on.
 const (
-	leaveTime   = 20 * time.Second // so long an agent that stops waits for the others, which may have to elect a leader
-	refusedTime = time.Minute      // so long an agent is not asked that runs without --quorum
+	leaveTime = 20 * time.Second
+	leftTime  = 10 * time.Minute
 )
+
+// refusedTime is how long an agent is not asked that runs without --quorum.
+const refusedTime = time.Minute
 
 // Why nothing is fetched while no crawl has begun, and while a majority is there.
 const (
@@ -48,6 +53,7 @@ type majorityOptions struct {
 	Log      *slog.Logger
 	Least    int         // agents that begin a crawl
 	HasEnded func() bool // the crawl has ended
+	HasLeft  func() bool // this agent has left permanently
 	// Retry waits until the disk takes what failed with err.
 	Retry func(ctx context.Context, err error) error
 }
@@ -230,7 +236,11 @@ func (q *majority) Stop(ctx context.Context) {
 		return
 	}
 	if !q.o.HasEnded() {
-		ctx, end := context.WithTimeout(ctx, leaveTime)
+		limit := leaveTime
+		if q.o.HasLeft() {
+			limit = leftTime
+		}
+		ctx, end := context.WithTimeout(ctx, limit)
 		if err := q.node.Leave(ctx); err != nil {
 			q.o.Log.Info("the other agents could not agree to go on without this one", "error", err)
 		}

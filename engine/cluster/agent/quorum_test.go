@@ -26,6 +26,7 @@ type votingCluster struct {
 	loops  sync.WaitGroup
 
 	hasEnded atomic.Bool
+	hasLeft  atomic.Bool // the agents that stop leave permanently
 
 	mu  sync.Mutex
 	cut map[string]bool // agents that cannot be reached, and reach no other
@@ -63,7 +64,8 @@ func startVoting(t *testing.T, agents int) *votingCluster {
 		var err error
 		a.majority, err = openMajority(majorityOptions{
 			FS: disk, Dir: "f", Self: a.self.Instance(), Network: a, Views: a.views, Gate: a.gate,
-			Log: slog.New(slog.DiscardHandler), Least: agents, HasEnded: c.hasEnded.Load, Retry: new(outage.DiskGuard).Wait,
+			Log: slog.New(slog.DiscardHandler), Least: agents, HasEnded: c.hasEnded.Load, HasLeft: c.hasLeft.Load,
+			Retry: new(outage.DiskGuard).Wait,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -274,6 +276,32 @@ func siteMovedFrom(in, other *ownership.View) []byte {
 			return site
 		}
 	}
+}
+
+// Of two agents one leaves permanently. The other does not hear it for minutes, and is no majority alone.
+func TestMajority_oneOfTwoLeavesPermanently(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startVoting(t, 2)
+		time.Sleep(20 * time.Second)
+		stays, leaves := c.agents[0], c.agents[1]
+		cut := func(isCut bool) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.cut[leaves.self.ID] = isCut
+		}
+		cut(true)
+		time.AfterFunc(3*time.Minute, func() { cut(false) })
+		leaves.stop()
+		synctest.Wait()
+		c.hasLeft.Store(true)
+		leaves.majority.Stop(t.Context())
+		time.Sleep(time.Minute)
+		if !stays.majority.MayFetch() {
+			t.Error("the agent that stays may not fetch")
+		}
+		c.agents = c.agents[:1]
+		c.end()
+	})
 }
 
 // An agent that may have missed a view is told so: another agent may have had its hosts.
