@@ -299,8 +299,10 @@ func TestMajority_oneOfTwoLeavesPermanently(t *testing.T) {
 		if !stays.majority.MayFetch() {
 			t.Error("the agent that stays may not fetch")
 		}
-		c.agents = c.agents[:1]
-		c.end()
+		stays.stop()
+		c.loops.Wait()
+		c.hasEnded.Store(true)
+		stays.majority.Stop(t.Context())
 	})
 }
 
