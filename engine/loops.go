@@ -112,7 +112,7 @@ func (r *runner) fetchersCrawl() *fetchers.Crawl {
 	return &fetchers.Crawl{
 		Options: fetchers.Options{
 			Fetch: r.cfg.Fetch, Proxy: r.cfg.Fetch.Proxy != nil, HashSeed: r.loops.frontier.HashSeed,
-			Dialer: r.seams.Dialer, Stopping: r.run.Stopping(),
+			Dialer: r.seams.Dialer, Began: time.Now(), Stopping: r.run.Stopping(),
 		},
 		Queues: fetchers.Queues{
 			Todo: q.todo, Results: q.results, Pool: q.pool, Pages: q.pages, PagesOut: &q.pagesOut,

@@ -2,6 +2,7 @@ package fetchers
 
 import (
 	"sync/atomic"
+	"time"
 
 	"orbweaver/engine/net/cookie"
 	"orbweaver/engine/net/fetch"
@@ -26,6 +27,7 @@ type Options struct {
 	Proxy    bool   // all requests go through a proxy, which resolves names
 	HashSeed uint64 // of fingerprints, and of jitter
 	Dialer   fetch.Dialer
+	Began    time.Time       // before the first request of this run
 	Stopping <-chan struct{} // closed when no new exchange may begin
 }
 

@@ -35,7 +35,7 @@ type exchange struct {
 	groups   *addrgroup.Groups
 	times    *counters.Distributions
 	worker   int
-	runStart time.Time // before the first request of this run
+	began    time.Time // before the first request of this run
 	request  request
 	observer observer
 }
@@ -128,7 +128,7 @@ func (x *exchange) idleAddress(c *current, p *fetch.Page) {
 		return
 	}
 	delay := max(x.live.Policy().IPDelay, x.groups.Delay(v.Addr))
-	if ended := v.IPDue.Add(-delay); ended.After(x.runStart) {
+	if ended := v.IPDue.Add(-delay); ended.After(x.began) {
 		attempt.Of(p).Delays.IPIdle = max(p.Times.Started.Sub(ended), 0)
 	}
 }

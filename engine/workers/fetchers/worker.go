@@ -62,7 +62,7 @@ func NewWorker(crawl *Crawl, id int) *Worker {
 	w.exchange = exchange{
 		cluster: crawl.Cluster, shares: q.Shares, table: q.Exchanges, fetcher: fetch.NewFetcher(o.Fetch, o.Dialer, q.Pool),
 		live: terms.Live, groups: terms.Groups, times: &records.Store.Count.Distributions,
-		worker: id, runStart: time.Now(), request: request{Identity: crawl.Identity, proxy: o.Proxy},
+		worker: id, began: o.Began, request: request{Identity: crawl.Identity, proxy: o.Proxy},
 		observer: observer{
 			network: crawl.Outages.Network, way: crawl.Outages.Way, walls: wall.NewDetector(), live: terms.Live,
 			hashSeed: o.HashSeed, proxy: o.Proxy,

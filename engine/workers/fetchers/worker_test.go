@@ -289,6 +289,31 @@ func TestWorker_stopping(t *testing.T) {
 	})
 }
 
+// A worker is made with its first Visit, whose capture also says for how long the address was left alone in this run.
+func TestWork_aWorkerThatIsNeededLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, map[string]string{"/page": okHTML})
+		todo := handoff.New[visit.Result](1)
+		g.crawl.Queues.Todo, g.crawl.Options.Began = todo, time.Now()
+		over := make(chan error)
+		go func() { over <- Work(t.Context(), g.crawl, 0) }()
+		time.Sleep(time.Hour)
+		v := visitOf(known(), "/page")
+		v.Visit.IPDue = time.Now().Add(-time.Minute)
+		todo.Put([]*visit.Result{v})
+		p := <-g.pages
+		want := g.crawl.Settings.Live.Policy().IPDelay + time.Minute
+		if idle := attempt.Of(p).Delays.IPIdle; idle < want || idle > want+time.Second {
+			t.Errorf("the address was left alone for %v, want %v", idle, want)
+		}
+		todo.Close()
+		if err := <-over; err != nil || g.crawl.Queues.Results.TryTake() != v {
+			t.Errorf("error %v; or the Visit did not return", err)
+		}
+		g.crawl.Queues.Pool.Put(p)
+	})
+}
+
 // An exchange that is cancelled does not count: its item comes next, and site and address rest.
 func TestWorker_cancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
