@@ -21,7 +21,8 @@ Machine: %s; virtual, shared.
 The simulated web runs on the same two cores. Single components:
 [sieve](bench/results/sieve.md), [cache](bench/results/cache.md), [workbench](bench/results/workbench.md),
 [queues on disk](bench/results/virtualize.md), [payload deduplication](bench/results/seen.md),
-[ring](bench/results/ring.md), [deflate](bench/results/deflate.md), [queue](bench/results/queue.md).
+[ring](bench/results/ring.md), [deflate](bench/results/deflate.md), [queue](bench/results/queue.md). What changes cost
+when they came: [standards](bench/results/standards.md), [hostile hosts](bench/results/hostile-care.md).
 
 | what | command | result | goal | verdict | measured | raw |
 |---|---|---|---|---|---|---|
