@@ -8,7 +8,7 @@
 # SEED chooses the worlds; without one it is the date. No target may take longer than LIMIT (4h).
 set -uo pipefail
 cd "$(dirname "$0")/.."
-targets=(test scenario race crash fuzz hostile polite soak pressure judge outputs languages upload replay view dashboard cross realsite dns outage vuln)
+targets=(test scenario race crash fuzz hostile polite soak pressure judge outputs languages upload replay view dashboard cross realsite dns http2 outage vuln)
 # What a target is given, separated by bars.
 declare -A arguments=([race]='RACE=all' [fuzz]='FUZZTIME=30s' [crash]='CRASH=-seeds 4 -per-class 6 -floor 0 -kills 200')
 if [ "${1:-}" = --list ]; then
