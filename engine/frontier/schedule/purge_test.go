@@ -94,7 +94,9 @@ func TestPurge_rulesOneByOne(t *testing.T) {
 	d := r.distributor()
 	p, now := &d.emptier.purge, time.Unix(1e9, 0)
 	d.Purge()
-	if d.emptier.purgeExcluded(now); d.emptier.requested.Load() || p.isActive || !p.next.After(now) {
+	for d.emptier.purgeExcluded(now) { // on a slow machine a scan has several steps
+	}
+	if d.emptier.requested.Load() || p.isActive || !p.next.After(now) {
 		t.Fatalf("nothing is excluded, and yet: %+v", *p)
 	}
 
