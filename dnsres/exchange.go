@@ -3,10 +3,12 @@ package dnsres
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"strings"
 	"time"
 
@@ -22,7 +24,7 @@ type Exchanger interface {
 
 // asker is an Exchanger for one network. It returns at the deadline.
 type asker interface {
-	exchange(ctx context.Context, msg *dns.Msg, server netip.AddrPort, deadline time.Time) (*dns.Msg, error)
+	exchange(ctx context.Context, msg *dns.Msg, up *upstream, deadline time.Time) (*dns.Msg, error)
 }
 
 // limited is the asker of an Exchanger.
@@ -31,12 +33,10 @@ type limited struct {
 	tcp bool
 }
 
-func (l limited) exchange(
-	ctx context.Context, msg *dns.Msg, server netip.AddrPort, deadline time.Time,
-) (*dns.Msg, error) {
+func (l limited) exchange(ctx context.Context, msg *dns.Msg, up *upstream, deadline time.Time) (*dns.Msg, error) {
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
-	return l.x.Exchange(ctx, msg, server, l.tcp)
+	return l.x.Exchange(ctx, msg, up.addr, l.tcp)
 }
 
 // DialFunc opens a connection; network is "udp" or "tcp". A net.Dialer's DialContext is one.
@@ -49,40 +49,61 @@ type NetExchanger struct {
 
 // Exchange sends msg over a socket of its own and returns the first reply to it. A Resolver calls it for TCP alone: it
 // uses UDP sockets again.
-func (x NetExchanger) Exchange(ctx context.Context, msg *dns.Msg, upstream netip.AddrPort, tcp bool) (*dns.Msg, error) {
+func (x NetExchanger) Exchange(ctx context.Context, msg *dns.Msg, server netip.AddrPort, tcp bool) (*dns.Msg, error) {
 	if tcp {
-		return exchangeTCP(ctx, x.Dial, msg, upstream)
+		return exchangeTCP(ctx, x.Dial, msg, server)
 	}
 	deadline, isSet := ctx.Deadline()
 	if !isSet {
 		deadline = time.Now().Add(Options{}.WithDefaults().Timeout)
 	}
-	return (&sockets{dial: x.Dial}).exchange(ctx, msg, upstream, deadline)
+	return (&sockets{dial: x.Dial}).exchange(ctx, msg, &upstream{addr: server}, deadline)
 }
 
-// roundTrip sends a question and waits for its reply. isSent is false if the question was not sent.
+// roundTrip sends a question and waits for its reply. If that takes long, it sends the question again. isSent is false
+// if the question was not sent.
 func (k *socket) roundTrip(
 	ctx context.Context, msg *dns.Msg, deadline time.Time,
 ) (reply heardReply, isSent bool, err error) {
-	packed, err := msg.PackBuffer(k.buf[:])
+	packed, err := msg.PackBuffer(k.question[:])
 	if err != nil {
 		return reply, false, fmt.Errorf("dnsres: packing a question: %w", err)
 	}
 	k.uses++
-	if err := k.conn.SetDeadline(deadline); err != nil {
-		return reply, false, fmt.Errorf("dnsres: %v: %w", k.server, err)
-	}
 	// An error here means that the connection is closed; then the read returns an error.
 	stop := context.AfterFunc(ctx, func() { _ = k.conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	if _, err := k.conn.Write(packed); err != nil {
-		return reply, false, fmt.Errorf("dnsres: asking %v: %w", k.server, err)
+	resends := &k.server.resends
+	began, wait, sent := time.Now(), resends.wait(), 0
+	for mayResend := true; ; {
+		until := deadline
+		if again := time.Now().Add(wait); mayResend && sent < resendTimes && again.Before(deadline) {
+			until = again
+		}
+		if err := k.conn.SetDeadline(until); err != nil {
+			return reply, sent > 0, fmt.Errorf("dnsres: %v: %w", k.server.addr, err)
+		}
+		if ctx.Err() != nil { // the deadline that AfterFunc set may be the one before
+			return reply, sent > 0, ctx.Err()
+		}
+		if mayResend {
+			if _, err := k.conn.Write(packed); err != nil {
+				return reply, sent > 0, fmt.Errorf("dnsres: asking %v: %w", k.server.addr, err)
+			}
+			sent++
+		}
+		reply, err = readDatagrams(k.conn, msg, k.buf[:])
+		switch {
+		case err == nil:
+			resends.replied(time.Since(began), sent == 1)
+			reply.isOnly = reply.isOnly && sent == 1 // otherwise another reply may come
+			return reply, true, nil
+		case until.Equal(deadline) || ctx.Err() != nil || !errors.Is(err, os.ErrDeadlineExceeded):
+			return reply, true, fmt.Errorf("dnsres: reply of %v: %w", k.server.addr, err)
+		}
+		wait *= 2
+		mayResend = resends.mayResend()
 	}
-	reply, err = readDatagrams(k.conn, msg, k.buf[:])
-	if err != nil {
-		err = fmt.Errorf("dnsres: reply of %v: %w", k.server, err)
-	}
-	return reply, true, err
 }
 
 // exchangeTCP asks over a connection of its own.

@@ -365,7 +365,7 @@ func (r *Resolver) exchangeOnce(ctx context.Context, up *upstream, q *dns.Msg, t
 		r.n.tcp.Add(1)
 		network = r.tcp
 	}
-	reply, err := network.exchange(ctx, q, up.addr, time.Now().Add(r.o.Timeout))
+	reply, err := network.exchange(ctx, q, up, time.Now().Add(r.o.Timeout))
 	if err == nil && reply == nil {
 		err = ErrServer
 	}

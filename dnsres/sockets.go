@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -31,27 +30,27 @@ const (
 // socket is a UDP socket that is connected to a server. It belongs to one question at a time.
 type socket struct {
 	conn   net.Conn
-	server netip.AddrPort
+	server *upstream
 	opened time.Time
 	uses   int
-	buf    [4096]byte // of a question, then of its reply: more than the advertised size, which some servers ignore
+
+	question [512]byte
+	buf      [4096]byte // of a reply: more than the advertised size, which some servers ignore
 }
 
 // exchange sends msg and returns the first reply to it. It returns at the deadline, or when ctx ends. It ignores
 // datagrams that are no reply to msg: they may be forged, and the true reply may still arrive.
-func (s *sockets) exchange(
-	ctx context.Context, msg *dns.Msg, server netip.AddrPort, deadline time.Time,
-) (*dns.Msg, error) {
+func (s *sockets) exchange(ctx context.Context, msg *dns.Msg, server *upstream, deadline time.Time) (*dns.Msg, error) {
 	sock := s.begin(server, time.Now())
 	for {
 		isFresh := sock == nil
 		if isFresh {
 			dialling, cancel := context.WithDeadline(ctx, deadline)
-			conn, err := s.dial(dialling, "udp", server.String())
+			conn, err := s.dial(dialling, "udp", server.addr.String())
 			cancel()
 			if err != nil {
 				s.end(nil)
-				return nil, fmt.Errorf("dnsres: dialling %v: %w", server, err)
+				return nil, fmt.Errorf("dnsres: dialling %v: %w", server.addr, err)
 			}
 			sock = &socket{conn: conn, server: server, opened: time.Now()}
 		}
@@ -73,7 +72,7 @@ func (s *sockets) exchange(
 }
 
 // begin counts a question, and returns a random idle socket for it, nil if there is none.
-func (s *sockets) begin(server netip.AddrPort, now time.Time) (sock *socket) {
+func (s *sockets) begin(server *upstream, now time.Time) (sock *socket) {
 	var unused *socket
 	s.mu.Lock()
 	s.inFlight++

@@ -51,20 +51,26 @@ func (o *openConns) dial(t *testing.T) DialFunc {
 }
 
 // asking asks a server for a name n times, one after the other.
-func asking(t *testing.T, s *sockets, server string, n int) {
+func asking(t *testing.T, s *sockets, server *upstream, n int) {
 	t.Helper()
 	for range n {
 		q := question("a.test.", dns.TypeA, form{true, true})
-		reply, err := s.exchange(t.Context(), q, netip.MustParseAddrPort(server), time.Now().Add(time.Minute))
+		reply, err := s.exchange(t.Context(), q, server, time.Now().Add(time.Minute))
 		if err != nil || len(reply.Answer) != 1 {
 			t.Fatal(reply, err)
 		}
 	}
 }
 
-const serverA, serverB = "192.0.2.1:53", "192.0.2.2:53"
+// servers are two name servers.
+func servers() (a, b *upstream) {
+	a, b = &upstream{addr: netip.MustParseAddrPort("192.0.2.1:53")}, new(upstream)
+	b.addr = netip.MustParseAddrPort("192.0.2.2:53")
+	return a, b
+}
 
 func TestSockets_areUsedAgainWhileManyQuestionsAreInFlight(t *testing.T) {
+	serverA, serverB := servers()
 	var open openConns
 	s := &sockets{dial: open.dial(t)}
 	if asking(t, s, serverA, 20); open.ever != 20 || open.now != 0 {
@@ -75,7 +81,7 @@ func TestSockets_areUsedAgainWhileManyQuestionsAreInFlight(t *testing.T) {
 		t.Errorf("among others, %d questions had %d sockets, %d are open", 10*socketsUsage, open.ever, open.now)
 	}
 	asking(t, s, serverA, 1)
-	if asking(t, s, serverB, 1); open.now != 1 || s.idle[0].server.String() != serverB {
+	if asking(t, s, serverB, 1); open.now != 1 || s.idle[0].server != serverB {
 		t.Errorf("%d sockets for a question to one server after one to another", open.now)
 	}
 	s.inFlight = 0
@@ -85,6 +91,7 @@ func TestSockets_areUsedAgainWhileManyQuestionsAreInFlight(t *testing.T) {
 }
 
 func TestSockets_areNotUsedAgainWhenTheyAreOld(t *testing.T) {
+	serverA, _ := servers()
 	var open openConns
 	s := &sockets{dial: open.dial(t), inFlight: reuseFrom}
 	asking(t, s, serverA, 1)
@@ -96,6 +103,7 @@ func TestSockets_areNotUsedAgainWhenTheyAreOld(t *testing.T) {
 
 // A forger may have found the port of a socket on which a foreign datagram arrives.
 func TestSockets_areNotUsedAgainAfterAForeignDatagram(t *testing.T) {
+	serverA, _ := servers()
 	var open openConns
 	s := &sockets{dial: open.dial(t), inFlight: reuseFrom}
 	asking(t, s, serverA, 5)
@@ -107,6 +115,7 @@ func TestSockets_areNotUsedAgainAfterAForeignDatagram(t *testing.T) {
 
 // The address of a machine may change between two questions: what is sent from the old one fails.
 func TestSockets_aQuestionThatAnOldSocketCannotSendHasANewOne(t *testing.T) {
+	serverA, _ := servers()
 	var open openConns
 	s := &sockets{dial: open.dial(t), inFlight: reuseFrom}
 	asking(t, s, serverA, 5)
@@ -118,12 +127,13 @@ func TestSockets_aQuestionThatAnOldSocketCannotSendHasANewOne(t *testing.T) {
 
 // A dial function may wait until its context ends.
 func TestSockets_theDeadlineEndsADial(t *testing.T) {
+	serverA, _ := servers()
 	s := &sockets{dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
 	q := question("a.test.", dns.TypeA, form{true, true})
-	_, err := s.exchange(t.Context(), q, netip.MustParseAddrPort(serverA), time.Now().Add(time.Millisecond))
+	_, err := s.exchange(t.Context(), q, serverA, time.Now().Add(time.Millisecond))
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}

@@ -13,6 +13,8 @@ type upstream struct {
 	until atomic.Int64 // until this tick, it is tried after the other servers
 	edns  extra
 	mixed extra // random case in names
+
+	resends resender
 }
 
 func (u *upstream) failed(tick int64) {

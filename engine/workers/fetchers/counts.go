@@ -13,10 +13,10 @@ import (
 type Counts struct {
 	Fetchers int `help:"Number of fetch workers: requests at the same time. Raise it if report.json is waiting for servers. Lower it if the network, the memory or the number of open files is short." default:"1024" least:"1" most:"131072" placeholder:"N" basic:""`
 
-	Parsers   int `kong:"-"`                         // parse workers; default: one for each processor
-	Hooked    int `kong:"-"`                         // further parse workers, for those that wait for --hook
-	Resolvers int `kong:"-" default:"256" least:"1"` // 256 ask for 5,000 names a second of servers that take 50 ms
-	SiteItems int `kong:"-" default:"64" least:"1"`  // items of one site in memory; more go to disk
+	Parsers   int `kong:"-"`                        // parse workers; default: one for each processor
+	Hooked    int `kong:"-"`                        // further parse workers, for those that wait for --hook
+	Resolvers int `kong:"-"`                        // lookups of names at the same time; default: see resolversOf
+	SiteItems int `kong:"-" default:"64" least:"1"` // items of one site in memory; more go to disk
 
 	KeepAlive time.Duration `help:"Time a connection stays open at most for the next request to its site; 0: one connection for each request. It is kept only if that request is due while the server keeps it, too: above --host-delay." default:"15s" zero:"-1" placeholder:"TIME"`
 	// IdleConnsMax limits open connections without a request; default: one for each fetch worker unless KeepAlive is -1.
@@ -28,17 +28,27 @@ func (o Counts) WithDefaults() Counts {
 	if o.Parsers == 0 {
 		o.Parsers = min(runtime.GOMAXPROCS(0), runtime.NumCPU())
 	}
+	if o.Resolvers == 0 {
+		o.Resolvers = resolversOf(o.Fetchers)
+	}
 	if o.KeepAlive > 0 && o.IdleConnsMax == 0 {
 		o.IdleConnsMax = o.Fetchers
 	}
 	return o
 }
 
+// resolversOf returns how many names are looked up at the same time, for so many fetch workers. 640 lookups resolve
+// some 11,000 names a second of a server that takes 50 ms. There are never few: a name with dead servers takes 15 s.
+func resolversOf(workers int) int { return min(max(workers, 256), 640) }
+
 // Validate reports the faults of Options with defaults that their tags do not find.
 func (o *Counts) Validate() error {
 	var faults []error
 	if n := o.Parsers; n < 1 || n > 1024 {
 		faults = append(faults, fmt.Errorf("parsers: %d is not between 1 and 1024", n))
+	}
+	if o.Resolvers < 1 {
+		faults = append(faults, fmt.Errorf("resolvers: %d is not positive", o.Resolvers))
 	}
 	if o.IdleConnsMax < 0 {
 		faults = append(faults, fmt.Errorf("idle connections: %d is negative", o.IdleConnsMax))

@@ -18,6 +18,7 @@ const (
 	filesLeast     = filesOfDisk + resolvesLeast*filesOfResolve + fetchersLeast + bodyFilesLeast
 	bodyFilesLeast = 4
 	resolvesLeast  = 4
+	resolvesUsual  = 256
 	fetchersLeast  = 8
 )
 
@@ -40,6 +41,10 @@ func fetchersOf(files int) int {
 func fitFiles(log *slog.Logger, c *engine.Config) error {
 	need := filesNeeded(*c)
 	limit := process.FileLimit(need + c.Workers.IdleConnsMax)
+	if limit < need {
+		c.Workers.Resolvers = min(c.Workers.Resolvers, resolvesUsual) // before there are fewer fetch workers
+		need = filesNeeded(*c)
+	}
 	if limit < filesLeast {
 		return fmt.Errorf(
 			"the limit of open files is %d, and a crawl needs at least %d: raise it (ulimit -n %d)", limit, filesLeast, need,
