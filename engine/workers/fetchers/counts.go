@@ -19,7 +19,8 @@ type Counts struct {
 	SiteItems int `kong:"-" default:"64" least:"1"` // items of one site in memory; more go to disk
 
 	KeepAlive time.Duration `help:"Time a connection stays open at most for the next request to its site; 0: one connection for each request. It is kept only if that request is due while the server keeps it, too: above --host-delay." default:"15s" zero:"-1" placeholder:"TIME"`
-	// IdleConnsMax limits open connections without a request; default: one for each fetch worker unless KeepAlive is -1.
+	// IdleConnsMax limits open connections without a request. The default is eight for each fetch worker, but from 1,024
+	// on no more than workers; none if KeepAlive is -1.
 	IdleConnsMax int `kong:"-"`
 }
 
@@ -32,7 +33,7 @@ func (o Counts) WithDefaults() Counts {
 		o.Resolvers = resolversOf(o.Fetchers)
 	}
 	if o.KeepAlive > 0 && o.IdleConnsMax == 0 {
-		o.IdleConnsMax = o.Fetchers
+		o.IdleConnsMax = max(o.Fetchers, min(8*o.Fetchers, 1024)) // a worker has several sites in turn
 	}
 	return o
 }
