@@ -236,13 +236,14 @@ func (q *majority) Stop(ctx context.Context) {
 		return
 	}
 	if !q.o.HasEnded() {
-		limit := leaveTime
+		limit, refused := leaveTime, "the other agents could not agree to go on without this one"
 		if q.o.HasLeft() {
 			limit = leftTime
+			refused += ", and may wait for it: start it again, and it leaves when most of them answer"
 		}
 		ctx, end := context.WithTimeout(ctx, limit)
 		if err := q.node.Leave(ctx); err != nil {
-			q.o.Log.Info("the other agents could not agree to go on without this one", "error", err)
+			q.o.Log.Warn(refused, "error", err)
 		}
 		end()
 	}
