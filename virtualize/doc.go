@@ -65,6 +65,11 @@
 // live if its queue exists, its ordinals are not yet taken, and it is not an old copy. Ordinals come from one counter
 // and are never used twice for a key.
 //
+// # Reading ahead
+//
+// A log that exceeds the memory costs two reads of the disk for a block, of its slot and its body. ReadAhead asks for
+// those of many queues before they are taken (MADV_WILLNEED), because disks answer many reads at once.
+//
 // # Promises
 //
 //	V1: each queue returns its items in order; after Open(checkpoint), exactly those of the moment of the snapshot.

@@ -18,6 +18,9 @@ type blockLog struct {
 	checked  address // the last block with a verified checksum
 	chain    []spent // blocks of a queue that will be deleted or moved
 
+	ahead    []upcoming // of readAhead
+	expected int64      // blocks that readAhead asked for since Open
+
 	blocks int64 // written from the buffer since Open
 	bytes  int64 // of these blocks
 }
@@ -311,6 +314,6 @@ func (l *blockLog) killChain() {
 
 // addStats adds sizes and counters.
 func (l *blockLog) addStats(c *Stats) {
-	c.BlocksWritten, c.BytesWritten = l.blocks, l.bytes
+	c.BlocksWritten, c.BytesWritten, c.BlocksExpected = l.blocks, l.bytes, l.expected
 	l.segments.addStats(c)
 }

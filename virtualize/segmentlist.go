@@ -69,6 +69,16 @@ func (l *segmentList) kill(b spent) {
 	l.relocate(b.at, 0)
 }
 
+// diskBytes returns the bytes of all segments.
+func (l *segmentList) diskBytes() (bytes int64) {
+	for _, s := range l.byNumber {
+		if s != nil {
+			bytes += int64(len(s.data))
+		}
+	}
+	return bytes
+}
+
 // nextNumber returns the number of the next new segment.
 func (l *segmentList) nextNumber() uint32 { return uint32(len(l.byNumber)) }
 

@@ -16,6 +16,7 @@ import (
 const (
 	queueBurst      = 19      // at most so many links of a page lead to one host: ten on average
 	queueTake       = 64      // items of one refill
+	queueSites      = 64      // refills of one step, for which the log reads ahead
 	queueBatch      = 1 << 16 // items that are made in advance
 	queueCheckpoint = 1 << 19 // items taken between two checkpoints
 )
@@ -31,6 +32,7 @@ type queuesAdapter struct {
 	enqueue, dequeue, steady *Meter
 	checkpoints              *Run
 
+	refills      []uint64 // hosts of this step that are not refilled yet
 	paths        *pathMaker
 	rng          splitmix
 	pages        []page // bursts that can be appended
@@ -41,7 +43,7 @@ type queuesAdapter struct {
 	checkpointed virtualize.Checkpoint
 	touched      []uint64 // hosts, one bit each
 
-	calls, slow int64 // of Append and Take; slow ones took more than 50 ms
+	took struct{ all, slow int64 } // calls of Append and Take; slow ones took more than 50 ms
 }
 
 func openQueues(d *driver) (adapter, error) {
@@ -158,17 +160,24 @@ func (a *queuesAdapter) append(m *Meter) (n int64, err error) {
 // done counts a call and its duration.
 func (a *queuesAdapter) done(m *Meter, items int64, took time.Duration) {
 	m.Done(items, took)
-	a.calls++
+	a.took.all++
 	if took > 50*time.Millisecond {
-		a.slow++
+		a.took.slow++
 	}
 }
 
 // take takes items of a random host. m may be nil.
 func (a *queuesAdapter) take(m *Meter) (n int64, err error) {
-	host := a.host()
-	a.touched[host/64] |= 1 << (host % 64)
 	from := time.Now()
+	if len(a.refills) == 0 {
+		for range queueSites {
+			a.refills = append(a.refills, a.host())
+		}
+		a.v.ReadAhead(a.refills, queueTake)
+	}
+	host := a.refills[0]
+	a.refills = a.refills[1:]
+	a.touched[host/64] |= 1 << (host % 64)
 	got, err := a.v.Take(host, queueTake, func([]byte) {})
 	if m != nil {
 		a.done(m, int64(got), time.Since(from))
@@ -290,7 +299,7 @@ func (a *queuesAdapter) steadyFigures(r *Run, size int64) {
 	a.figure(r, size, "queues", float64(s.Queues), "")
 	a.figure(r, size, "memory of a queue, less the buffer", float64(s.Memory-s.BufferMemory)/float64(s.Queues), "B")
 	a.figure(r, size, "moved blocks", float64(s.Moved), "")
-	a.figure(r, size, "calls of more than 50 ms, of a million", float64(a.slow)/float64(a.calls)*1e6, "")
+	a.figure(r, size, "calls of more than 50 ms, of a million", float64(a.took.slow)/float64(a.took.all)*1e6, "")
 }
 
 // point prints a Point.

@@ -191,9 +191,10 @@ func (m *Languages) read() error {
 // noMapping is the mapping of a file that is not mapped yet.
 type noMapping struct{}
 
-func (noMapping) Bytes() []byte { return nil }
-func (noMapping) Sync() error   { return nil }
-func (noMapping) Close() error  { return nil }
+func (noMapping) Bytes() []byte   { return nil }
+func (noMapping) Expect(int, int) {}
+func (noMapping) Sync() error     { return nil }
+func (noMapping) Close() error    { return nil }
 
 // Identity is a checksum of the file: other models have other ones.
 func (m *Languages) Identity() string { return m.identity }

@@ -283,6 +283,13 @@ type diskMapping struct {
 
 func (m *diskMapping) Bytes() []byte { return m.data }
 
+func (m *diskMapping) Expect(offset, length int) {
+	if length > 0 {
+		from := offset &^ (os.Getpagesize() - 1)
+		expect(m.data[from : offset+length])
+	}
+}
+
 func (m *diskMapping) Sync() error {
 	if len(m.data) == 0 || !m.file.writable {
 		return nil

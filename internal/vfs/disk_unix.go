@@ -46,6 +46,9 @@ func lockFile(f *os.File) error {
 // ignore it.
 func touchedAtRandom(data []byte) { _ = unix.Madvise(data, unix.MADV_RANDOM) }
 
+// expect begins to read pages of a mapping, from the start of one on. The system may ignore it.
+func expect(data []byte) { _ = unix.Madvise(data, unix.MADV_WILLNEED) }
+
 func freeBytes(dir string) (int64, error) {
 	var st unix.Statfs_t
 	for {

@@ -83,6 +83,9 @@ type File interface {
 type Mapping interface {
 	// Bytes borrows the mapped bytes; it is the same slice at each call.
 	Bytes() []byte
+	// Expect says that the range, which must be within the mapping, will be read soon. The system reads what is not in
+	// memory, without waiting. It changes nothing but speed, and where a system knows no such thing it does nothing.
+	Expect(offset, length int)
 	// Sync makes changes made through the mapping durable.
 	Sync() error
 	// Close unmaps. No slice of Bytes may be used afterwards.

@@ -70,6 +70,7 @@ func (d *delayer) refill(now time.Time) (total int, err error) {
 		limit = siteItemsFull + 2
 	}
 	d.sites = d.Workbench.Memory().Refill(d.sites[:0], refillBatch)
+	d.OnDisk.ReadAhead(d.sites, limit)
 	for _, vs := range d.sites {
 		n, err := d.takeItems(vs, limit)
 		total += n

@@ -34,6 +34,7 @@ import (
 // rig has the components around a Distributor, on one disk.
 type rig struct {
 	Parts
+	virt     *virtualize.Virtualizer // of OnDisk
 	flushes  *fakeFlushes
 	pagesOut atomic.Int64
 	seeded   atomic.Bool
@@ -63,7 +64,7 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 	log, err := crawllog.Open(disk, dir+"/logs", func(string, ...any) {})
 	check(err)
 	closeLater(log)
-	o := virtualize.Options{Dir: dir + "/queues"}
+	o := virtualize.Options{Dir: dir + "/queues", ReadAheadFrom: 1}
 	if _, isMem := disk.(*vfs.Mem); isMem {
 		o.BufferBytes = 4 << 10 // so that a full disk is an error soon
 	}
@@ -80,7 +81,7 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 	check(err)
 	closeLater(store)
 
-	r := &rig{flushes: new(fakeFlushes)}
+	r := &rig{flushes: new(fakeFlushes), virt: virt}
 	w := workbench.New[site.State](workbench.Options{MemoryMax: memory})
 	rules := &settings.HostRules{Fs: disk, Dir: dir, Say: slog.New(slog.DiscardHandler)}
 	live := settings.NewLive(politeness.Default(), rules)

@@ -109,6 +109,17 @@ func (s DiskQueues) Take(vs *visit.State, limit int, emit func(item []byte)) (n 
 	return s.takeOf(keys[:], limit, emit)
 }
 
+// ReadAhead says that up to limit items of each of these sites will be taken, by TakePrompt. With a large frontier it
+// saves time on disks that answer many reads at once: see virtualize.ReadAhead.
+func (s DiskQueues) ReadAhead(of []*visit.State, limit int) {
+	keys := make([]uint64, 0, surplusQueue*len(of))
+	for _, vs := range of {
+		all := QueueKeys(vs.ID())
+		keys = append(keys, all[:surplusQueue]...)
+	}
+	s.virt.ReadAhead(keys, limit)
+}
+
 // TakePrompt is take without the delayed items and without surplus requisites, unless these are urgent now.
 func (s DiskQueues) TakePrompt(vs *visit.State, limit int, emit func(item []byte)) (n int, err error) {
 	keys := QueueKeys(vs.ID())
