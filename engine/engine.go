@@ -97,6 +97,7 @@ type queues struct {
 	results    *visit.ResultQueue           // fetch workers -> returner
 	shares     *visit.Shares                // of slow hosts in the fetch workers
 	pages      chan *fetch.Page             // fetch workers -> parse workers
+	longPages  chan *fetch.Page             // the same, of those whose body is in a file
 	unresolved *sites.UnresolvedQueue       // distributor -> resolve loops
 	finished   *journal.FinishedURLs
 	inFlight   *attempt.InFlight

@@ -91,17 +91,21 @@ func (r *runner) startLate(ctx context.Context, g *lifecycle.Group) {
 
 // startWorkers starts the workers that fetch and parse; exchanges aborts what the first do, abort the others.
 func (r *runner) startWorkers(exchanges, abort context.Context, fetching, parsing *lifecycle.Group) error {
-	shared, crawl := r.fetchersCrawl(), r.parsing()
+	shared, crawl, usual := r.fetchersCrawl(), r.parsing(), r.cfg.Workers.Parsers+r.cfg.Workers.Hooked
 	for i := range r.cfg.Workers.Fetchers {
 		fetching.Go("fetch", func() error { return fetchers.Work(exchanges, shared, i) })
 	}
-	for range r.cfg.Workers.Parsers + r.cfg.Workers.Hooked {
+	for i := range usual + r.cfg.Workers.LongParsers() {
 		encoder, err := r.cfg.Archive.Encoder(r.cfg.Fetch.Long.Files.NewScratch())
 		if err != nil {
 			return err
 		}
+		pages := r.queues.pages
+		if i >= usual {
+			pages = r.queues.longPages
+		}
 		w := parsers.NewWorker(crawl, &admission.PageLinks{Frontier: r.loops.frontier, Order: r.policy.order}, encoder)
-		parsing.Go("parse", func() error { return w.Run(abort, parsing.Abort) })
+		parsing.Go("parse", func() error { return w.Run(abort, pages, parsing.Abort) })
 	}
 	return nil
 }
@@ -115,8 +119,8 @@ func (r *runner) fetchersCrawl() *fetchers.Crawl {
 			Dialer: r.seams.Dialer, Began: time.Now(), Stopping: r.run.Stopping(),
 		},
 		Queues: fetchers.Queues{
-			Todo: q.todo, Results: q.results, Pool: q.pool, Pages: q.pages, PagesOut: &q.pagesOut,
-			Shares: q.shares, Exchanges: q.exchanges,
+			Todo: q.todo, Results: q.results, Pool: q.pool, Pages: q.pages, LongPages: q.longPages,
+			PagesOut: &q.pagesOut, Shares: q.shares, Exchanges: q.exchanges,
 		},
 		Settings: fetchers.Settings{Live: p.live, Groups: p.groups, Quotas: p.quotas},
 		Identity: fetchers.Identity{Jars: p.jars, Logins: r.seams.Logins, Previous: d.Previous},
@@ -151,7 +155,7 @@ func (r *runner) parsing() *parsers.Crawl {
 	a := &r.cfg.Archive
 	d, p, q := &r.disk, &r.policy, &r.queues
 	return &parsers.Crawl{
-		Pages: q.pages, Pool: q.pool, PagesOut: &q.pagesOut, Stored: r.noteStored,
+		Pool: q.pool, PagesOut: &q.pagesOut, Stored: r.noteStored,
 		Journal: d.Journal, InFlight: q.inFlight, Limits: p.limits, Log: d.Log, Sites: r.loops.sites,
 		Answered: r.cluster, Previous: d.Previous, Others: d.Others, Agents: r.cluster, Near: d.Near,
 		Traps: p.traps, Sources: parsers.LinkSources{Miner: p.miner, Hook: p.hook, Judge: p.judge},

@@ -78,6 +78,7 @@ func (r *runner) crawl(ctx context.Context) error {
 	r.queues.todo.Close()
 	errs = append(errs, fetching.Wait())
 	close(r.queues.pages)
+	close(r.queues.longPages)
 	errs = append(errs, parsing.Wait(), r.policy.hook.Close(), r.policy.hosts.Close(), r.policy.judge.Close())
 	r.queues.results.Close()
 	errs = append(errs, returning.Wait())

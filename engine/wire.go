@@ -144,6 +144,7 @@ func (q *queues) make(cfg *Config, hashSeed uint64) {
 	q.todo = handoff.New[visit.Result](max(cfg.Workers.Fetchers/2, 64))
 	q.results = visit.NewResultQueue()
 	q.pages = make(chan *fetch.Page, 4*cfg.Workers.Parsers)
+	q.longPages = make(chan *fetch.Page, cfg.Workers.LongParsers())
 	q.pool, q.exchanges = fetch.NewPool(cfg.Workers.Pages(cfg.Fetch.BufferMax())), underway.NewTable(cfg.Workers.Fetchers)
 	q.parsed = fpcache.New(max(cfg.Admission.CacheMemory/16, 1<<16), hashSeed)
 }

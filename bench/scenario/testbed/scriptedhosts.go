@@ -19,6 +19,7 @@ import (
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/engine/workers/parsers"
 	"orbweaver/internal/simweb"
 )
 
@@ -34,6 +35,7 @@ type ScriptedHosts struct {
 	Seeds         []string                               // hosts whose roots are the seeds; nil for all
 	Via           func(direct fetch.Dialer) fetch.Dialer // makes the dialer of the crawl; nil for a direct one
 	Watch         func(e *engine.Engine)                 // is called ten times a second; nil for never
+	OnPage        func(p *parsers.SeenPage)              // is called for each page; nil for never
 
 	mu       sync.Mutex
 	Requests []Request
@@ -210,7 +212,7 @@ func (s *ScriptedHosts) Crawl(t *testing.T, change func(*engine.Config)) (r repo
 	cfg.Intervals.Sync, cfg.Intervals.Report, cfg.Intervals.Checkpoint = time.Second, time.Minute, 5*time.Minute
 	change(&cfg)
 	seams := rig.Seams(rig.FS)
-	seams.Dialer, seams.Resolver = s, s
+	seams.Dialer, seams.Resolver, seams.OnPage = s, s, s.OnPage
 	if s.Via != nil {
 		seams.Dialer = s.Via(s)
 	}

@@ -81,8 +81,12 @@ func (o *Counts) Pages(bufferMax int) fetch.PoolOptions {
 
 // pagesMax is how many Pages can be out at once: the sum of all places that may hold one.
 func (o *Counts) pagesMax() int {
-	fetching := o.Fetchers          // one in the hands of each fetch worker
-	waiting := 4 * o.Parsers        // fetched, not yet taken by a parse worker
-	parsing := o.Parsers + o.Hooked // one in the hands of each parse worker
+	fetching := o.Fetchers                            // one in the hands of each fetch worker
+	waiting := 4*o.Parsers + o.LongParsers()          // fetched, not yet taken by a parse worker
+	parsing := o.Parsers + o.Hooked + o.LongParsers() // one in the hands of each parse worker
 	return fetching + waiting + parsing
 }
+
+// LongParsers is how many parse workers there are besides, for pages whose body is in a file. A body of a gigabyte
+// takes seconds, and the other pages do not wait for it.
+func (o *Counts) LongParsers() int { return max(1, o.Parsers/2) }

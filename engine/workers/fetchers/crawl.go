@@ -39,7 +39,17 @@ type Queues struct {
 	Exchanges *underway.Table // of the workers
 	Pool      *fetch.Pool
 	Pages     chan<- *fetch.Page // to the parse workers
+	LongPages chan<- *fetch.Page // whose body is in a file: to parse workers of their own
 	PagesOut  *atomic.Int64      // Pages that a parse worker has or will have
+}
+
+// passOn gives a Page to the parse workers, and waits while they are behind.
+func (q *Queues) passOn(p *fetch.Page) {
+	if _, inFile := p.Rest(); inFile > 0 {
+		q.LongPages <- p
+		return
+	}
+	q.Pages <- p
 }
 
 // Settings are what may change while the crawl runs: its limits and delays, those of hosts, and groups of hosts.

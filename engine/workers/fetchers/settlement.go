@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/netip"
-	"sync/atomic"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -33,8 +32,7 @@ type settlement struct {
 	groups   *addrgroup.Groups
 	results  *visit.ResultQueue
 	pool     *fetch.Pool
-	pages    chan<- *fetch.Page
-	pagesOut *atomic.Int64
+	queues   *Queues
 	hashSeed uint64
 	entry    *journal.Pending // of an attempt without a response
 	scratch  []byte           // for items that go to other agents
@@ -51,9 +49,9 @@ func (s *settlement) end(ctx context.Context, c *current, p *fetch.Page) error {
 	}
 	c.namedDue = time.Time{}
 	if p.HeadLen > 0 || len(p.Raw) > 0 && !a.WillRetry && !a.IsRobots {
-		s.pagesOut.Add(1)
+		s.queues.PagesOut.Add(1)
 		s.giveBackFor(c, a)
-		s.pages <- p
+		s.queues.passOn(p)
 		return nil
 	}
 	defer s.pool.Put(p)

@@ -80,7 +80,7 @@ func NewWorker(crawl *Crawl, id int) *Worker {
 	w.robots = robotsVisits{consequences: &w.consequences, rules: crawl.Rules, decoder: coding.New(coding.Options{})}
 	w.settlement = settlement{
 		Records: records, cluster: crawl.Cluster, groups: terms.Groups, results: q.Results, pool: q.Pool,
-		pages: q.Pages, pagesOut: q.PagesOut, hashSeed: o.HashSeed, entry: journal.NewPending(nil),
+		queues: q, hashSeed: o.HashSeed, entry: journal.NewPending(nil),
 	}
 	return w
 }

@@ -101,7 +101,7 @@ func newRig(t *testing.T, responses map[string]string) *rig {
 		Queues: Queues{
 			Todo: handoff.New[visit.Result](8), Results: visit.NewResultQueue(), Shares: visit.NewShares(filter.Domain),
 			Exchanges: underway.NewTable(1), Pool: fetch.NewPool(fetch.PoolOptions{Pages: 4}), Pages: g.pages,
-			PagesOut: new(atomic.Int64),
+			LongPages: g.pages, PagesOut: new(atomic.Int64),
 		},
 		Settings: Settings{
 			Live: settings.NewLive(politeness.Default(), hosts), Quotas: new(limits.Quotas),

@@ -26,7 +26,6 @@ import (
 
 // Crawl is what the parse workers of a crawl share.
 type Crawl struct {
-	Pages    <-chan *fetch.Page // from the fetch workers
 	Pool     *fetch.Pool
 	PagesOut *atomic.Int64     // Pages between a fetch worker and the pool
 	Stored   func(pages int64) // called when PagesOut has become so many

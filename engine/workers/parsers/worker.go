@@ -48,10 +48,11 @@ func NewWorker(c *Crawl, admission Admission, encoder *warc.Encoder) *Worker {
 	}
 }
 
-// Run handles Pages until the channel is closed. An error ends the crawl: Run passes it to onError, still takes all
-// Pages and returns them to the pool, so that no fetch worker waits. Their URLs stay in flight, and are fetched again.
-func (w *Worker) Run(ctx context.Context, onError func(error)) (err error) {
-	for p := range w.crawl.Pages {
+// Run handles Pages of fetch workers until the channel is closed. An error ends the crawl: Run passes it to onError,
+// still takes all Pages and returns them to the pool, so that no fetch worker waits. Their URLs stay in flight, and are
+// fetched again.
+func (w *Worker) Run(ctx context.Context, pages <-chan *fetch.Page, onError func(error)) (err error) {
+	for p := range pages {
 		if err == nil {
 			if err = w.handle(ctx, p); err != nil {
 				onError(err)
